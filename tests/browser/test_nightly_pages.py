@@ -48,13 +48,14 @@ def test_axe_finds_nothing(browser: Browser, folder: Path, name: str, scheme: st
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, folder: Path, name: str) -> None:
+def test_only_tables_are_wider_than_a_phone(browser: Browser, folder: Path, name: str) -> None:
     page = Visit(browser, (folder / name).as_uri(), viewport={"width": 360, "height": 800}).page
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_by_keyboard_one_comes_from_all_nights_to_one_series_and_back(browser: Browser, folder: Path) -> None:
+def test_keyboard_leads_to_one_series_and_back(browser: Browser, folder: Path) -> None:
+    """The keyboard leads from the page of all nights to one series and back."""
     page = Visit(browser, (folder / "index.html").as_uri()).page
     page.get_by_role("link", name="History").focus()
     page.keyboard.press("Enter")

@@ -27,14 +27,14 @@ def test_axe_finds_nothing(browser: Browser, address: str, scheme: str) -> None:
     assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
 
 
-def test_a_filter_leaves_the_rows_that_hold_its_words(browser: Browser, address: str) -> None:
+def test_filter_leaves_rows_that_hold_its_words(browser: Browser, address: str) -> None:
     page = Visit(browser, address).page
     page.get_by_role("searchbox", name="Filter").fill("broke")
 
     assert page.locator("#verdicts > .scroll tbody tr:visible th").all_inner_texts() == ["cpu/mlp-train-b200"]
 
 
-def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, address: str) -> None:
+def test_only_tables_are_wider_than_a_phone(browser: Browser, address: str) -> None:
     page = Visit(browser, address, viewport={"width": 360, "height": 800}).page
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -68,7 +68,7 @@ class Visit:
         self.page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
 
 
-def test_the_page_is_drawn_without_a_complaint_and_asks_for_nothing_but_itself(browser: Browser, address: str) -> None:
+def test_page_draws_without_complaint_and_requests_only_itself(browser: Browser, address: str) -> None:
     visit = Visit(browser, address)
 
     assert visit.page.locator("figure.throughput .lane circle").count() == 23
@@ -76,7 +76,7 @@ def test_the_page_is_drawn_without_a_complaint_and_asks_for_nothing_but_itself(b
     assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
 
 
-def test_what_is_drawn_lies_inside_its_chart_at_any_width(browser: Browser, address: str) -> None:
+def test_marks_lie_inside_their_chart_at_any_width(browser: Browser, address: str) -> None:
     for width in (360, 1280):
         page = Visit(browser, address, viewport={"width": width, "height": 800}).page
         outside = page.evaluate(
@@ -103,7 +103,8 @@ def test_axe_finds_nothing_serious(browser: Browser, address: str, large: str, s
     assert [each["id"] for each in found] == []
 
 
-def test_filtering_keeps_the_cells_that_hold_every_word_wherever_they_are_shown(browser: Browser, address: str) -> None:
+def test_filter_keeps_cells_that_hold_every_word(browser: Browser, address: str) -> None:
+    """Filtering keeps the cells that hold every word, wherever they are shown."""
     page = Visit(browser, address).page
     field = page.get_by_role("searchbox", name="Filter")
 
@@ -120,7 +121,8 @@ def test_filtering_keeps_the_cells_that_hold_every_word_wherever_they_are_shown(
     assert page.get_by_role("status").inner_text() == ""
 
 
-def test_the_pages_of_a_large_report_are_reached_by_keyboard_and_lead_back(browser: Browser, large: str) -> None:
+def test_keyboard_reaches_pages_of_a_large_report(browser: Browser, large: str) -> None:
+    """The keyboard reaches the pages of a large report, and they lead back."""
     visit = Visit(browser, large)
     page = visit.page
     assert page.locator(".finding").count() == 2
@@ -135,7 +137,8 @@ def test_the_pages_of_a_large_report_are_reached_by_keyboard_and_lead_back(brows
     assert visit.complaints == []
 
 
-def test_a_table_is_sorted_by_keyboard_with_what_is_unknown_last(browser: Browser, address: str) -> None:
+def test_keyboard_sorts_a_table_with_unknown_last(browser: Browser, address: str) -> None:
+    """A table is sorted by keyboard, and unknown values come last."""
     page = Visit(browser, address).page
     table = page.locator("table.ranking").first
     head = table.locator("th", has=page.get_by_role("button", name="Samples/s", exact=True))
@@ -154,7 +157,8 @@ def test_a_table_is_sorted_by_keyboard_with_what_is_unknown_last(browser: Browse
     assert sorted_up == [*reversed(ranked[:4]), ranked[4]]
 
 
-def test_a_full_page_of_a_large_report_is_filtered_and_sorted(browser: Browser, large: str) -> None:
+def test_large_pages_can_be_filtered_and_sorted(browser: Browser, large: str) -> None:
+    """A full page of a large report can be filtered and sorted."""
     page = Visit(browser, large.replace("index.html", "groups-0001.html")).page
     assert page.locator("tr[data-cell]").count() > 300
 
@@ -178,7 +182,8 @@ def test_a_full_page_of_a_large_report_is_filtered_and_sorted(browser: Browser, 
     assert is_sorted
 
 
-def test_a_caption_can_be_read_where_its_table_is_wider_than_the_screen(browser: Browser, address: str) -> None:
+def test_caption_stays_readable_over_a_wide_table(browser: Browser, address: str) -> None:
+    """A caption can be read where its table is wider than the screen."""
     page = Visit(browser, address, viewport={"width": 380, "height": 800}).page
 
     table = page.locator("table.ranking").first
@@ -250,7 +255,8 @@ def test_charts_follow_the_colour_scheme(browser: Browser, address: str) -> None
     assert dot.evaluate("element => getComputedStyle(element).fill") != light
 
 
-def test_on_paper_everything_is_open_and_nothing_is_cut_off(browser: Browser, address: str) -> None:
+def test_paper_shows_everything_open_and_uncut(browser: Browser, address: str) -> None:
+    """On paper, everything is open and nothing is cut off."""
     page = Visit(browser, address, viewport={"width": 720, "height": 1000}).page
 
     assert page.pdf(format="A4", prefer_css_page_size=True)[:4] == b"%PDF"
@@ -262,7 +268,8 @@ def test_on_paper_everything_is_open_and_nothing_is_cut_off(browser: Browser, ad
     assert page.evaluate(wide) == 0
 
 
-def test_every_chart_has_words_and_every_table_a_caption_and_scopes(browser: Browser, address: str) -> None:
+def test_charts_and_tables_are_labelled_for_screen_readers(browser: Browser, address: str) -> None:
+    """Every chart has words, and every table has a caption and scopes."""
     page = Visit(browser, address).page
 
     assert page.locator("figure [role=img]:not([aria-label*=table])").count() == 0
@@ -272,7 +279,7 @@ def test_every_chart_has_words_and_every_table_a_caption_and_scopes(browser: Bro
     assert page.locator("main h2").count() == page.locator("main section").count()
 
 
-def test_a_link_to_a_cell_leads_to_its_row(browser: Browser, address: str) -> None:
+def test_cell_link_leads_to_its_row(browser: Browser, address: str) -> None:
     page = Visit(browser, address).page
 
     page.locator("#problems li a").first.click()
@@ -283,7 +290,7 @@ def test_a_link_to_a_cell_leads_to_its_row(browser: Browser, address: str) -> No
 CELL = "mxnet-1.7-cpu/lenet-train-b200"
 
 
-def test_the_address_of_a_cell_leads_to_its_page(browser: Browser, large: str) -> None:
+def test_cell_address_leads_to_its_page(browser: Browser, large: str) -> None:
     """From the index, from another page, and from an address that is put into the page that is open."""
     torch = "torch-2.13.0-cpu/mlp-train-b32"
     for name, cell in (("index.html", CELL), ("groups-0002.html", CELL), ("groups-0001.html", torch)):
@@ -298,7 +305,7 @@ def test_the_address_of_a_cell_leads_to_its_page(browser: Browser, large: str) -
     assert page.locator("tr:target").is_visible()
 
 
-def test_an_address_that_no_page_has_stays_on_the_index(browser: Browser, large: str) -> None:
+def test_unknown_address_stays_on_the_index(browser: Browser, large: str) -> None:
     page = Visit(browser, f"{large.replace('index.html', 'groups-0001.html')}#no-such/cell").page
 
     page.wait_for_url("**/index.html#no-such/cell")
@@ -307,7 +314,7 @@ def test_an_address_that_no_page_has_stays_on_the_index(browser: Browser, large:
     assert page.locator("#summary").is_visible()
 
 
-def test_the_filter_of_the_index_finds_the_cells_of_all_pages(browser: Browser, large: str) -> None:
+def test_index_filter_finds_cells_of_all_pages(browser: Browser, large: str) -> None:
     visit = Visit(browser, large)
     page = visit.page
     field = page.get_by_role("searchbox", name="Filter")

@@ -31,7 +31,7 @@ def test_axe_finds_nothing(browser: Browser, address: str, scheme: str) -> None:
     assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
 
 
-def test_a_filter_leaves_the_rows_that_hold_its_words(browser: Browser, address: str) -> None:
+def test_filter_leaves_rows_that_hold_its_words(browser: Browser, address: str) -> None:
     page = Visit(browser, address).page
     page.get_by_role("searchbox", name="Filter").fill("changed it")
 
@@ -39,16 +39,15 @@ def test_a_filter_leaves_the_rows_that_hold_its_words(browser: Browser, address:
     assert sorted(set(names)) == ["1.5.1", "1.7.0", "1.8.0"]
 
 
-def test_by_keyboard_one_comes_to_the_run_of_the_comparison_that_shows_the_change(
-    browser: Browser, address: str
-) -> None:
+def test_keyboard_leads_to_run_of_a_comparison(browser: Browser, address: str) -> None:
+    """The keyboard leads to the run of the comparison that shows the change."""
     page = Visit(browser, address).page
     page.locator("#releases").get_by_role("link", name="run-1.4.1-1.5.1", exact=True).focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/run-1.4.1-1.5.1/")
 
 
-def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, address: str) -> None:
+def test_only_tables_are_wider_than_a_phone(browser: Browser, address: str) -> None:
     page = Visit(browser, address, viewport={"width": 360, "height": 800}).page
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -28,7 +28,8 @@ def test_axe_finds_nothing(browser: Browser, address: str, scheme: str) -> None:
     assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
 
 
-def test_it_leads_to_the_page_of_each_run_and_is_filtered(browser: Browser, address: str) -> None:
+def test_page_leads_to_runs_and_is_filtered(browser: Browser, address: str) -> None:
+    """The page leads to the page of each run, and its rows can be filtered."""
     page = Visit(browser, address).page
     page.get_by_role("searchbox", name="Filter").fill("torch")
     assert page.locator("table.filtered tbody tr:visible th").all_inner_texts() == ["torch 2.13.0"]
@@ -37,7 +38,7 @@ def test_it_leads_to_the_page_of_each_run_and_is_filtered(browser: Browser, addr
     page.wait_for_url("**/20260102T000000Z-far0/report/index.html")
 
 
-def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, address: str) -> None:
+def test_only_tables_are_wider_than_a_phone(browser: Browser, address: str) -> None:
     page = Visit(browser, address, viewport={"width": 360, "height": 800}).page
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -91,9 +91,10 @@ def interval(tree: Tree, without: tuple[str, ...] = (), **after: Any) -> dict[st
         ),
     ],
 )  # fmt: skip
-def test_an_interval_has_the_difference_of_counters_and_gauges_as_they_are_at_its_end(
+def test_interval_has_counter_differences_and_final_gauges(
     tree: Tree, after: dict[str, Any], expected: dict[str, Any]
 ) -> None:
+    """An interval has the difference of each counter, and each gauge as it is at the end."""
     found = interval(tree, **after)
 
     assert expected.items() <= found.items()
@@ -115,7 +116,8 @@ def test_an_interval_has_the_difference_of_counters_and_gauges_as_they_are_at_it
         (f"{CPU}/thermal_throttle/core_throttle_count", {"thermal_events"}),
     ],
 )
-def test_what_a_container_hides_is_left_out_and_the_rest_is_read(tree: Tree, hidden: str, lost: set[str]) -> None:
+def test_figures_hidden_by_a_container_are_left_out(tree: Tree, hidden: str, lost: set[str]) -> None:
+    """The figures that a container hides are left out, and the rest is read."""
     assert interval(tree).keys() - interval_of_another(tree, hidden).keys() == lost
 
 
@@ -125,14 +127,16 @@ def interval_of_another(tree: Tree, hidden: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - {"proc/self/cgroup"}))
-def test_a_file_that_holds_something_else_is_no_reason_to_fail(tree: Tree, name: str) -> None:
+def test_file_of_other_content_fails_nothing(tree: Tree, name: str) -> None:
+    """A file that holds something else is no reason to fail."""
     path = Path(tree().proc).parent / name
     path.write_text("no such thing\n")
 
     assert interval(tree, (name,))["wall_s"] == 0.25
 
 
-def test_a_file_that_breaks_off_while_measuring_is_left_out(tree: Tree) -> None:
+def test_file_that_breaks_off_is_left_out(tree: Tree) -> None:
+    """A file that breaks off while measuring is left out."""
     sampler = Sampler(tree(), cpus=[0, 1])
     sampler.begin()
     (Path(tree().proc) / "pressure" / "cpu").write_text("")
@@ -152,9 +156,8 @@ def test_a_file_that_breaks_off_while_measuring_is_left_out(tree: Tree) -> None:
         ("4:cpu:/docker/abc\n0::/\n", "cpu/docker/abc"),
     ],
 )
-def test_the_control_group_is_found_at_its_path_or_at_the_root_of_what_is_mounted(
-    tree: Tree, told: str, folder: str
-) -> None:
+def test_control_group_is_found_at_either_place(tree: Tree, told: str, folder: str) -> None:
+    """The control group is found at its path or at the root of what is mounted."""
     hidden = ("sys/fs/cgroup/cpu.stat", "sys/fs/cgroup/cpu.pressure", "proc/self/cgroup")
     places = tree(hidden)
     own = Path(places.sys) / "fs" / "cgroup" / folder
@@ -172,7 +175,8 @@ def test_without_any_file_the_clocks_remain(tmp_path: Path) -> None:
     assert sampler.end().keys() == {"wall_s", "cpu_s", "user_s", "system_s"}
 
 
-def test_cpu_time_is_told_apart_into_that_of_own_code_and_that_of_the_kernel() -> None:
+def test_cpu_time_separates_own_code_from_kernel() -> None:
+    """CPU time is split into that of own code and that of the kernel."""
     sampler = Sampler(cpus=[0])
     sampler.begin()
     sum(number * number for number in range(3_000_000))
@@ -189,7 +193,8 @@ def test_cpu_time_is_told_apart_into_that_of_own_code_and_that_of_the_kernel() -
     assert own["user_s"] + own["system_s"] == pytest.approx(own["cpu_s"], rel=0.1)
 
 
-def test_gpus_are_asked_for_differences_of_counters_and_for_what_is_so_at_the_end() -> None:
+def test_gpus_report_counter_differences_and_final_state() -> None:
+    """GPUs are asked for differences of counters, and for their state at the end."""
     driver = StubbedDriver(gpus=2)
     sampler = Sampler(cpus=[0], gpus=Gpus(driver))
     sampler.begin()
@@ -207,7 +212,8 @@ def test_gpus_are_asked_for_differences_of_counters_and_for_what_is_so_at_the_en
     assert not driver.asked & {"nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetPowerUsage"}
 
 
-def test_what_a_gpu_does_not_tell_is_left_out_and_not_asked_again() -> None:
+def test_figure_a_gpu_refuses_is_not_asked_again() -> None:
+    """A figure that a GPU does not report is left out and not asked for again."""
     driver = StubbedDriver(refused={"nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetViolationStatus"})
     gpus = Gpus(driver)
     driver.asked.clear()
@@ -218,7 +224,8 @@ def test_what_a_gpu_does_not_tell_is_left_out_and_not_asked_again() -> None:
     assert not driver.asked & driver.refused
 
 
-def test_a_gpu_that_is_lost_while_measuring_costs_its_figures_and_no_measurement() -> None:
+def test_lost_gpu_costs_its_figures_alone() -> None:
+    """A GPU that is lost while measuring costs its figures and no measurement."""
     driver = StubbedDriver()
     gpus = Gpus(driver)
     gpus.begin()
@@ -227,7 +234,8 @@ def test_a_gpu_that_is_lost_while_measuring_costs_its_figures_and_no_measurement
     assert gpus.end() == [{}]
 
 
-def test_without_a_driver_or_its_library_there_is_nothing_to_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_driver_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a driver or its library there is nothing to watch."""
     assert watched() is None
     monkeypatch.setitem(sys.modules, "pynvml", StubbedDriver())
     assert watched() is not None

@@ -30,7 +30,8 @@ def passes(batch_size: int, count: int, **changes: Any) -> tuple[np.ndarray, np.
     return np.concatenate(inputs), np.concatenate(labels)
 
 
-def test_the_digits_are_1797_images_of_ten_classes_split_by_the_seed() -> None:
+def test_digits_are_1797_images_split_by_seed() -> None:
+    """The digits are 1797 images of ten classes, split by the seed."""
     split, other = digits.load(0), digits.load(1)
 
     assert (len(split.training), len(split.testing)) == (1437, 360)
@@ -43,7 +44,8 @@ def test_the_digits_are_1797_images_of_ten_classes_split_by_the_seed() -> None:
     assert not any(image.tobytes() in rows for image in split.testing), "no test image is among the training images"
 
 
-def test_a_digits_file_that_was_changed_or_cut_is_refused_by_its_checksum(tmp_path: Path) -> None:
+def test_damaged_digits_file_is_refused(tmp_path: Path) -> None:
+    """A changed digits file is refused by its checksum, and a cut one because it cannot be read."""
     data = bytearray(gzip.decompress(Path(digits.PATH).read_bytes()))
     data[5000] ^= 1
     (tmp_path / "changed.gz").write_bytes(gzip.compress(bytes(data)))
@@ -55,7 +57,8 @@ def test_a_digits_file_that_was_changed_or_cut_is_refused_by_its_checksum(tmp_pa
         digits.load(0, str(tmp_path / "cut.gz"))
 
 
-def test_an_image_is_enlarged_by_a_whole_factor_and_centred_on_zeros() -> None:
+def test_image_is_enlarged_whole_and_centred_on_zeros() -> None:
+    """An image is enlarged by a whole factor and centred on zeros."""
     image = np.arange(1, 5, dtype=np.uint8).reshape(1, 1, 2, 2)
 
     (fitted,) = pictures.fitted(image, (1, 7, 5), 4)
@@ -71,7 +74,8 @@ def test_an_image_is_enlarged_by_a_whole_factor_and_centred_on_zeros() -> None:
     ]
 
 
-def test_digits_fill_24_of_lenets_28_pixels_repeat_in_colours_and_lie_flat_for_the_mlp() -> None:
+def test_digits_take_the_shape_of_each_model() -> None:
+    """Digits fill 24 of LeNet's 28 pixels, repeat in colours, and lie flat for the MLP."""
     images, _ = drawn().held_out()
     colours, _ = drawn(shape=(3, 32, 32)).held_out()
     flat, _ = drawn(shape=(784,)).held_out()
@@ -83,7 +87,7 @@ def test_digits_fill_24_of_lenets_28_pixels_repeat_in_colours_and_lie_flat_for_t
     assert np.array_equal(flat, images.reshape(360, 784))
 
 
-def test_every_epoch_deals_out_each_sample_at_most_once_in_an_order_of_its_own() -> None:
+def test_epochs_deal_samples_once_in_their_own_order() -> None:
     """Seven batches of 200 leave 37 samples out of a pass, other ones in each."""
     first, _ = passes(200, 7)
     both, both_labels = passes(200, 14)
@@ -97,7 +101,7 @@ def test_every_epoch_deals_out_each_sample_at_most_once_in_an_order_of_its_own()
     assert not np.array_equal(first, other)
 
 
-def test_every_epoch_has_its_own_batches_while_they_fit() -> None:
+def test_each_epoch_has_own_batches_while_they_fit() -> None:
     assert drawn().batch_count(200, 5) == 35
     assert drawn().batch_count(200, None) == 7
     assert drawn().batch_count(32, 10_000) == 44 * ((1 << 30) // (4 * 784 * 32 * 44))
@@ -113,7 +117,7 @@ def test_every_epoch_has_its_own_batches_while_they_fit() -> None:
         ({"classes": 9}, "more classes"),
     ],
 )
-def test_a_model_that_digits_do_not_suit_is_a_bad_request(changes: dict[str, Any], message: str) -> None:
+def test_model_unfit_for_digits_is_a_bad_request(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRequest, match=message):
         drawn(**changes)
 
@@ -123,12 +127,14 @@ def test_an_unknown_dataset_is_unsupported() -> None:
         drawn("mnist")
 
 
-def test_a_batch_larger_than_the_training_set_is_a_bad_request() -> None:
+def test_batch_beyond_training_set_is_bad_request() -> None:
+    """A batch larger than the training set is a bad request."""
     with pytest.raises(BadRequest, match="more than the 1437 samples"):
         ModelWorkload(request_of(dataset="digits", batch_size=1438), lenet, {})
 
 
-def test_synthetic_samples_are_held_out_around_the_same_means_and_seen_ones_are_those_of_the_batches() -> None:
+def test_synthetic_held_out_samples_share_the_means() -> None:
+    """Synthetic held-out samples lie around the same means, and seen ones are those of the batches."""
     data = datasets.named("synthetic", mlp, 0)
     inputs, labels = next(iter(data.batches(32, 1)))
 
@@ -152,7 +158,8 @@ def nearest(inputs: np.ndarray) -> np.ndarray:
     return stripes
 
 
-def test_loss_and_accuracy_are_those_of_the_softmax_over_every_sample_once() -> None:
+def test_loss_and_accuracy_take_each_sample_once() -> None:
+    """Loss and accuracy are those of the softmax over every sample, each taken once."""
     random = np.random.RandomState(0)
     inputs, labels = random.uniform(size=(25, 10)).astype(np.float32), random.randint(0, 10, 25)
     sizes = []
@@ -172,7 +179,8 @@ def test_loss_and_accuracy_are_those_of_the_softmax_over_every_sample_once() -> 
     assert sizes == [10, 10, 10], "every call gets a full batch"
 
 
-def test_what_predicts_nothing_is_not_evaluated_and_what_diverged_is_no_measurement() -> None:
+def test_no_prediction_means_no_evaluation() -> None:
+    """A session that predicts nothing is not evaluated, and one that diverged is no measurement."""
     data = drawn()
 
     assert evaluation.evaluator(SimpleNamespace(), data, 32, 10)() is None
@@ -183,7 +191,8 @@ def test_what_predicts_nothing_is_not_evaluated_and_what_diverged_is_no_measurem
         evaluation.evaluator(SimpleNamespace(predict=lambda batch: np.zeros((32, 9))), data, 32, 10)()
 
 
-def test_an_evaluation_has_the_loss_of_seen_samples_and_the_accuracy_of_held_out_ones() -> None:
+def test_evaluation_scores_seen_and_held_out_samples() -> None:
+    """An evaluation has the loss of seen samples and the accuracy of held-out ones."""
     data = SimpleNamespace(
         seen=lambda batch_size: (np.eye(10, dtype=np.float32), np.arange(10)),
         held_out=lambda: (np.eye(10, dtype=np.float32), np.zeros(10, int)),

@@ -32,7 +32,8 @@ def test_without_a_file_the_builder_makes_the_session() -> None:
     assert definitions.maker(request_of(), BUILDER) is BUILDER
 
 
-def test_an_option_that_it_does_not_name_is_unsupported_off_its_default(tmp_path: Path) -> None:
+def test_unnamed_option_is_unsupported_off_its_default(tmp_path: Path) -> None:
+    """An option that the file does not name is unsupported off its default."""
     made = maker(tmp_path, f'OPTIONS = ["hybridize"]\n{MADE}')
 
     assert made.OPTIONS == BUILDER.OPTIONS
@@ -41,7 +42,8 @@ def test_an_option_that_it_does_not_name_is_unsupported_off_its_default(tmp_path
         made.start(workload(layout="channels_last"))
 
 
-def test_a_session_may_leave_out_what_no_measurement_needs_and_says_what_it_lacks(tmp_path: Path) -> None:
+def test_session_says_what_it_leaves_out(tmp_path: Path) -> None:
+    """A session may leave out what no measurement needs, and says what it lacks."""
     work = workload()
 
     session = maker(tmp_path, MADE).start(work)
@@ -53,7 +55,8 @@ def test_a_session_may_leave_out_what_no_measurement_needs_and_says_what_it_lack
         maker(tmp_path, MADE.replace(", loss=len, fetch=len", "")).start(work)
 
 
-def test_what_the_memory_of_a_gpu_does_not_hold_is_told_as_that_and_not_as_a_mistake(tmp_path: Path) -> None:
+def test_full_gpu_memory_is_not_a_mistake(tmp_path: Path) -> None:
+    """A lack of GPU memory is reported as such, and not as a mistake of the file."""
     text = "def start(workload):\n    raise RuntimeError('no room\\nCUDA out of memory')\n"
 
     with pytest.raises(DeviceOutOfMemory), process.device_memory(request_of(gpus=1)):
@@ -62,7 +65,7 @@ def test_what_the_memory_of_a_gpu_does_not_hold_is_told_as_that_and_not_as_a_mis
         maker(tmp_path, text).start(workload())
 
 
-def test_a_class_of_the_file_finds_its_own_module(tmp_path: Path) -> None:
+def test_class_of_the_file_finds_its_module(tmp_path: Path) -> None:
     looked = "import sys\n\n\nclass Thing:\n    pass\n\n\nFOUND = sys.modules[Thing.__module__].Thing is Thing\n"
 
     maker(tmp_path, looked + MADE)
@@ -70,7 +73,8 @@ def test_a_class_of_the_file_finds_its_own_module(tmp_path: Path) -> None:
     assert sys.modules["benchmarks.models.wide.mxnet"].FOUND
 
 
-def test_a_model_of_the_program_finds_its_definition_in_the_image(tmp_path: Path) -> None:
+def test_model_of_the_program_finds_its_definition(tmp_path: Path) -> None:
+    """A model of the program finds its definition in the image."""
     shutil.copytree(BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "benchmarks" / "models" / "convolutional" / "lenet").mkdir()
     (tmp_path / "benchmarks" / "models" / "convolutional" / "lenet" / "noop.py").write_text(

@@ -41,7 +41,7 @@ def of_frameworks(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_file_parses_with_the_grammar_of_python_3_6(path: Path) -> None:
+def test_every_file_parses_as_python_3_6(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 6))
 
     # The flag above lets these pass: they are syntax that 3.6 rejects, or modules it lacks.
@@ -51,7 +51,8 @@ def test_every_file_parses_with_the_grammar_of_python_3_6(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(path: Path) -> None:
+def test_files_import_only_numpy_and_their_framework(path: Path) -> None:
+    """Every file imports only the standard library, NumPy and its framework."""
     allowed = sys.stdlib_module_names | {"benchmarks", "numpy", "pynvml"} | of_frameworks(path)
 
     imported = set()
@@ -64,9 +65,10 @@ def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(pa
     assert not imported & {"dataclasses", "__future__"}, "these came after Python 3.6"
 
 
-def test_a_missing_interpreter_fails_where_it_is_required_and_is_skipped_elsewhere(
+def test_missing_interpreter_fails_only_where_required(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """A missing interpreter fails where it is required and is skipped elsewhere."""
     monkeypatch.setenv("BENCH_REQUIRE_INTERPRETERS", "1")
     with pytest.raises(pytest.fail.Exception, match=r"no Python 3\.6, and BENCH_REQUIRE_INTERPRETERS=1"):
         missing_interpreter("3.6", "no Python 3.6")
@@ -90,7 +92,8 @@ def test_a_noop_cell_is_measured_under_every_interpreter(python: Interpreter, io
     assert len(result.blocks) >= 10
 
 
-def test_an_interpreter_tells_its_version_and_distributions_without_a_framework(python: Interpreter) -> None:
+def test_interpreter_reports_version_and_distributions(python: Interpreter) -> None:
+    """An interpreter reports its version and distributions without a framework."""
     ended = start("--versions", python=python.path)
 
     assert ended.returncode == 0, ended.stderr

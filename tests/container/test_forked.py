@@ -25,7 +25,8 @@ def test_answers_come_in_the_order_of_the_works() -> None:
     assert forked.in_processes([first, second, lambda *_: "3"], None, None, 2) == ["1", "2", "3"]
 
 
-def test_one_at_a_time_begins_after_the_last_has_ended(tmp_path: Path) -> None:
+def test_next_work_begins_after_the_last_ended(tmp_path: Path) -> None:
+    """With one process at a time, a work begins after the last one has ended."""
     log = tmp_path / "log"
 
     def work(_request: object, _enter: object) -> None:

@@ -131,9 +131,8 @@ def test_inference_is_measured_without_a_loss(measure: Measure, model: str) -> N
     assert len(result.latency_s) == 5
 
 
-def test_the_framework_tells_its_version_and_the_threads_in_force(
-    measure: Measure, environment: tuple[ImageSpec, Ready]
-) -> None:
+def test_framework_reports_its_version_and_threads(measure: Measure, environment: tuple[ImageSpec, Ready]) -> None:
+    """The framework reports its version and the threads in force."""
     image, _ = environment
 
     facts = measure(steps=2, mode="infer", model="mlp", batch_size=32).facts

@@ -72,7 +72,8 @@ def run(
     return measure(session, request, steps_per_epoch, lambda _phase: None, clock, evaluate=evaluate, sampler=sampler)
 
 
-def test_every_timed_block_lasts_at_least_the_least_time() -> None:
+def test_timed_blocks_last_the_least_time() -> None:
+    """Every timed block lasts at least the least time."""
     session = Session(repeat(0.01))
 
     taken = run(session)
@@ -83,7 +84,8 @@ def test_every_timed_block_lasts_at_least_the_least_time() -> None:
     assert all(block["cpu_s"] == pytest.approx(0.5) for block in taken.blocks)
 
 
-def test_the_first_step_stands_apart_and_warm_up_runs_until_a_block_is_long_enough() -> None:
+def test_first_step_stands_apart_from_warm_up() -> None:
+    """The first step stands apart, and warm-up runs until a block is long enough."""
     taken = run(Session(chain([3.0], repeat(0.01))))
 
     assert (taken.first_step["steps"], taken.first_step["wall_s"]) == (1, 3.0)
@@ -93,7 +95,7 @@ def test_the_first_step_stands_apart_and_warm_up_runs_until_a_block_is_long_enou
     assert taken.phases["steady_s"] == pytest.approx(2.5)
 
 
-def test_a_block_that_came_out_short_is_kept_in_the_warm_up_and_the_next_one_grows() -> None:
+def test_short_block_joins_warm_up_and_next_grows() -> None:
     """The machine gets ten times as fast just after warm-up."""
     taken = run(Session(chain(repeat(0.04, 1 + 10), repeat(0.004))))
 
@@ -102,7 +104,7 @@ def test_a_block_that_came_out_short_is_kept_in_the_warm_up_and_the_next_one_gro
     assert [block["steps"] for block in taken.blocks] == [63] * 10
 
 
-def test_a_short_block_starts_the_count_anew_so_that_fast_blocks_are_not_the_only_ones_left_out() -> None:
+def test_short_block_starts_the_count_anew() -> None:
     """After three timed blocks the machine gets four times as fast, so the fourth is over too soon."""
     taken = run(Session(chain(repeat(0.011, 1 + 10 + 23 + 3 * 23), repeat(0.0028))))
 
@@ -111,7 +113,7 @@ def test_a_short_block_starts_the_count_anew_so_that_fast_blocks_are_not_the_onl
     assert [block["wall_s"] for block in taken.blocks] == [pytest.approx(0.252)] * 10
 
 
-def test_a_long_step_is_a_block_of_its_own() -> None:
+def test_long_step_is_its_own_block() -> None:
     taken = run(Session(repeat(5.0)), steps=1)
 
     assert [block["steps"] for block in taken.blocks] == [1] * 10
@@ -124,7 +126,8 @@ def test_at_least_the_asked_for_steps_are_timed() -> None:
     assert len(taken.blocks) == 10
 
 
-def test_a_builder_whose_steps_are_free_need_not_fill_blocks() -> None:
+def test_free_steps_need_not_fill_blocks() -> None:
+    """A builder whose steps are free need not fill blocks."""
     taken = run(Session(repeat(1e-9), short_blocks=True))
 
     assert len(taken.blocks) == 10
@@ -148,7 +151,8 @@ def test_the_latency_pass_synchronises_every_step() -> None:
     assert session.synchronised == 1 + len(taken.warmup) + len(taken.blocks) + 20
 
 
-def test_steps_go_round_the_ring_of_batches_without_repeating_one() -> None:
+def test_steps_go_round_the_ring_of_batches() -> None:
+    """Steps go round the ring of batches without repeating one."""
     session = Session(repeat(0.01))
 
     run(session)
@@ -156,7 +160,7 @@ def test_steps_go_round_the_ring_of_batches_without_repeating_one() -> None:
     assert session.seen == [("a", "b", "c")[number % 3] for number in range(len(session.seen))]
 
 
-def test_each_epoch_is_a_block_and_the_first_is_among_them() -> None:
+def test_every_epoch_is_a_block_even_the_first() -> None:
     taken = run(Session(chain([2.0], repeat(0.5, 7), repeat(0.01))), steps=None, epochs=3)
 
     assert [block["steps"] for block in taken.blocks] == [7, 7, 7]
@@ -164,7 +168,8 @@ def test_each_epoch_is_a_block_and_the_first_is_among_them() -> None:
     assert taken.warmup == []
 
 
-def test_every_epoch_is_a_whole_pass_from_the_first_batch_on() -> None:
+def test_epoch_is_a_whole_pass_from_the_start() -> None:
+    """Every epoch is a whole pass from the first batch on."""
     session = Session(repeat(0.01))
 
     run(session, steps_per_epoch=3, steps=None, epochs=2, latency_steps=0)
@@ -172,7 +177,8 @@ def test_every_epoch_is_a_whole_pass_from_the_first_batch_on() -> None:
     assert session.seen == ["a", *"abc", *"abc"], "the first step stands before the first epoch"
 
 
-def test_evaluation_follows_each_epoch_outside_its_time_and_has_its_own() -> None:
+def test_evaluation_is_timed_apart_from_its_epoch() -> None:
+    """Evaluation follows each epoch outside its time and has a time of its own."""
     session = Session(repeat(0.5))
     seen_at: list[int] = []
 
@@ -220,7 +226,7 @@ def test_neither_inference_nor_steps_are_evaluated(changes: dict[str, Any]) -> N
 @pytest.mark.parametrize(
     ("losses", "when"), [([float("nan")], "after the first step"), ([1.0, float("inf")], "at the end")]
 )
-def test_a_loss_that_is_not_finite_is_no_measurement(losses: list[float], when: str) -> None:
+def test_non_finite_loss_is_no_measurement(losses: list[float], when: str) -> None:
     with pytest.raises(Diverged, match=when):
         run(Session(repeat(0.01), losses))
 
@@ -242,7 +248,8 @@ def test_a_slow_latency_pass_is_shorter(step_s: float, asked: int, run_steps: in
     assert len(taken.latency_s) == run_steps
 
 
-def test_inference_fetches_every_step_of_the_latency_pass_and_nothing_before_it() -> None:
+def test_inference_fetches_only_in_the_latency_pass() -> None:
+    """Inference fetches every step of the latency pass and nothing before it."""
     session = Session(repeat(0.01))
 
     taken = run(session, mode="infer", latency_steps=20)
@@ -260,7 +267,7 @@ def test_training_fetches_no_logits() -> None:
     assert session.fetched == 0
 
 
-def test_the_losses_are_those_of_the_first_and_the_last_step() -> None:
+def test_losses_are_of_first_and_last_step() -> None:
     taken = run(Session(repeat(0.01), [2.5, 0.5]))
 
     assert taken.loss == {"first": 2.5, "last": 0.5}
@@ -279,7 +286,8 @@ def test_each_phase_is_told_where_it_begins() -> None:
     assert told == [("first_step", 0), ("warmup", 1), ("steady", warm), ("latency", warm + timed)]
 
 
-def test_conditions_are_read_around_every_block_and_the_reading_is_in_none() -> None:
+def test_conditions_are_read_outside_every_block() -> None:
+    """Conditions are read around every block, and the time of reading is in none."""
     session = Session(repeat(0.01))
 
     taken = run(session, sampler=Sampling(session))

@@ -25,7 +25,7 @@ def test_lenets_shapes_are_channels_first_without_the_batch() -> None:
     assert shapes == [(6, 24, 24), (6, 12, 12), (16, 10, 10), (16, 5, 5)]
 
 
-def test_every_parameter_has_a_name_of_its_own_in_canonical_order() -> None:
+def test_parameters_have_unique_names_in_canonical_order() -> None:
     names = [parameter.name for layer in layers.record(lenet.build) for parameter in layer.parameters]
 
     assert names[:4] == ["conv2d_1.weight", "conv2d_1.bias", "conv2d_2.weight", "conv2d_2.bias"]
@@ -71,7 +71,7 @@ def test_every_parameter_has_a_name_of_its_own_in_canonical_order() -> None:
         (lambda net: net.dense(net.input(4), 2, l2=-1), "l2 is a number from 0"),
     ],
 )
-def test_a_model_that_the_vocabulary_cannot_express_is_refused(build: Any, message: str) -> None:
+def test_model_outside_the_vocabulary_is_refused(build: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         layers.record(build)
 
@@ -81,7 +81,7 @@ def test_a_model_that_the_vocabulary_cannot_express_is_refused(build: Any, messa
     [(32, 3, 1, (1, 1), 32), (32, 3, 2, (0, 1), 16), (33, 3, 2, (1, 1), 17), (32, 1, 2, (0, 0), 16),
      (6, 4, 3, (0, 1), 2), (5, 2, 1, (0, 1), 5)],
 )  # fmt: skip
-def test_same_padding_yields_an_output_per_stride_and_puts_an_odd_zero_last(
+def test_same_padding_puts_an_odd_zero_last(
     extent: int, kernel: int, stride: int, pads: tuple[int, int], outputs: int
 ) -> None:
     """The padding that TensorFlow has for SAME: ceil(extent / stride) outputs, the extra zero after the values."""
@@ -93,7 +93,8 @@ def test_same_padding_yields_an_output_per_stride_and_puts_an_odd_zero_last(
     assert recorded[0].output_shape[1] == outputs == -(-extent // stride)
 
 
-def test_a_dense_layer_knows_the_image_it_follows_also_behind_relu_and_dropout() -> None:
+def test_dense_layer_knows_the_image_before_it() -> None:
+    """A dense layer knows the image that it follows, also behind ReLU and dropout."""
     recorded = layers.record(
         lambda net: net.dense(net.dense(net.dropout(net.relu(net.flatten(net.input(3, 4, 5))), 0.5), 7), 2)
     )
@@ -112,7 +113,8 @@ def test_new_weights_start_where_their_convention_says() -> None:
 
 
 @pytest.mark.parametrize("model", [lenet, resnet20])
-def test_a_walk_over_places_gives_each_layer_the_values_it_takes(model: Any) -> None:
+def test_walk_over_places_finds_every_input(model: Any) -> None:
+    """A walk over places gives each layer the values that it takes."""
     recorded = layers.record(model.build)
     walk, count = graph.places(recorded)
 
@@ -137,7 +139,8 @@ def test_a_branch_taken_late_is_kept_until_then() -> None:
     assert walk[-1][0] == (walk[-2][1], walk[0][1])
 
 
-def test_the_host_reads_every_models_literals_as_the_container_has_them() -> None:
+def test_host_reads_literals_as_the_container_does() -> None:
+    """The host reads the literals of every model as the container has them."""
     models = load_models(BENCHMARKS / "models")
 
     assert models["lenet"].input_shape == lenet.INPUT_SHAPE
@@ -146,7 +149,8 @@ def test_the_host_reads_every_models_literals_as_the_container_has_them() -> Non
         assert ast.get_docstring(ast.parse(path.read_text()))
 
 
-def test_weights_are_the_same_for_a_seed_and_others_for_another() -> None:
+def test_weights_depend_on_the_seed() -> None:
+    """Weights are the same for one seed and others for another."""
     recorded = layers.record(lenet.build)
     first, again, other = (weights.initial(recorded, seed) for seed in (3, 3, 4))
 
@@ -164,7 +168,8 @@ def test_weights_are_drawn_alike_under_every_numpy() -> None:
     assert float(drawn["dense_3.weight"].ravel()[-1]) == pytest.approx(-0.180363, abs=1e-6)
 
 
-def test_rows_are_permuted_to_channels_last_as_a_channels_last_flatten_lays_them() -> None:
+def test_rows_are_permuted_as_channels_last_flattens() -> None:
+    """Rows are permuted to channels-last as a channels-last flatten lays them out."""
     image = np.arange(2 * 3 * 4.0).reshape(2, 3, 4)
     matrix = np.random.RandomState(0).uniform(size=(24, 5))
 
@@ -199,7 +204,8 @@ def test_data_can_be_learned() -> None:
     assert (distance.argmin(axis=1) == labels).mean() > 0.95
 
 
-def test_binary_inputs_are_half_ones_and_can_be_learned() -> None:
+def test_binary_inputs_are_balanced_and_can_be_learned() -> None:
+    """Half of the binary inputs are ones, and they can be learned."""
     *known, (inputs, labels) = synthetic.binary(synthetic.drawn((40, 60), 10, 200, 6, seed=0))
     seen = np.concatenate([batch[0] for batch in known])
     classes = np.concatenate([batch[1] for batch in known])
@@ -211,7 +217,8 @@ def test_binary_inputs_are_half_ones_and_can_be_learned() -> None:
     assert (((inputs[:, None] - shares[None]) ** 2).sum(axis=(2, 3)).argmin(axis=1) == labels).mean() > 0.95
 
 
-def test_steps_go_round_a_ring_and_epochs_through_the_dataset() -> None:
+def test_steps_use_a_ring_and_epochs_a_dataset() -> None:
+    """Steps go round a ring of batches, and epochs go through the dataset."""
     assert synthetic.batch_count(784, 200, 48_000, None) == 16
     assert synthetic.batch_count(784, 200, 48_000, 3) == 240
     assert synthetic.batch_count(784, 48_000, 48_000, None) == 1
@@ -228,7 +235,7 @@ def test_an_optimizer_gets_every_setting_spelled_out() -> None:
         optimizers.complete({"name": "adam", "learning_rate": 1, "rho": 0.5})
 
 
-def test_data_time_ends_when_the_last_batch_is_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_time_ends_with_the_last_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a clock that goes on by a second for each batch that is placed."""
     clock = {"now": 0.0}
     monkeypatch.setattr(time, "perf_counter", lambda: clock["now"])

@@ -40,7 +40,8 @@ def a_mnist(folder: Path, *, packed: bool = True) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_idx_files_are_read_packed_or_not_and_split_as_they_are(tmp_path: Path, packed: bool) -> None:
+def test_idx_files_are_read_packed_or_not(tmp_path: Path, packed: bool) -> None:
+    """Files of idx are read packed or not, and keep the split that they have."""
     split = mounted.load(a_mnist(tmp_path, packed=packed))
 
     images, labels = drawn(50, GREY, 10, 1)
@@ -50,7 +51,8 @@ def test_idx_files_are_read_packed_or_not_and_split_as_they_are(tmp_path: Path, 
     assert split.highest == 255
 
 
-def test_the_digest_is_that_of_the_list_of_sums_that_sha256sum_prints(tmp_path: Path) -> None:
+def test_digest_covers_the_output_of_sha256sum(tmp_path: Path) -> None:
+    """The digest is that of the list of sums that sha256sum prints."""
     split = mounted.load(a_mnist(tmp_path, packed=False))
 
     listed = subprocess.run(["sha256sum", *IDX], cwd=tmp_path, capture_output=True, check=True).stdout
@@ -77,7 +79,8 @@ def test_every_version_of_cifar_holds_the_same_images(tmp_path: Path, python: bo
     assert np.array_equal(split.testing_labels, testing[1])
 
 
-def test_a_dataset_feeds_models_of_its_own_and_of_other_shapes_and_says_which_it_was(tmp_path: Path) -> None:
+def test_dataset_feeds_models_of_other_shapes_too(tmp_path: Path) -> None:
+    """A dataset feeds models of its own shape and of others, and says which dataset it was."""
     data = a_mnist(tmp_path)
 
     grey = datasets.named("mine", lenet, 0, data)
@@ -92,7 +95,7 @@ def test_a_dataset_feeds_models_of_its_own_and_of_other_shapes_and_says_which_it
     }  # fmt: skip
 
 
-def test_a_file_that_changed_after_it_was_looked_at_is_refused(tmp_path: Path) -> None:
+def test_file_changed_after_inspection_is_refused(tmp_path: Path) -> None:
     data = a_mnist(tmp_path, packed=False)
     labels = tmp_path / IDX[1]
     content = bytearray(labels.read_bytes())
@@ -103,7 +106,8 @@ def test_a_file_that_changed_after_it_was_looked_at_is_refused(tmp_path: Path) -
         mounted.load(data)
 
 
-def test_what_is_cut_or_no_idx_file_or_gone_is_refused_with_its_name(tmp_path: Path) -> None:
+def test_unreadable_file_is_refused_with_its_name(tmp_path: Path) -> None:
+    """A file that is cut, missing or no idx file is refused with its name."""
     data = a_mnist(tmp_path, packed=False)
     images = tmp_path / IDX[0]
     whole = images.read_bytes()
@@ -117,7 +121,8 @@ def test_what_is_cut_or_no_idx_file_or_gone_is_refused_with_its_name(tmp_path: P
         mounted.load(data)
 
 
-def test_a_pickle_that_asks_for_more_than_arrays_is_refused(tmp_path: Path) -> None:
+def test_pickle_of_more_than_arrays_is_refused(tmp_path: Path) -> None:
+    """A pickle that asks for more than arrays is refused."""
     members = cifar_members(drawn(50, COLOUR, 10, 3), drawn(20, COLOUR, 10, 4), python=True)
     members["data_batch_3"] = pickle.dumps(subprocess.run)
     write_archive(tmp_path / "cifar-10-python.tar.gz", "cifar-10-batches-py", members)
@@ -126,7 +131,8 @@ def test_a_pickle_that_asks_for_more_than_arrays_is_refused(tmp_path: Path) -> N
         mounted.load(with_sums(described(tmp_path, "cifar-python", COLOUR, tuple(members)), members))
 
 
-def test_by_hand_a_published_dataset_must_be_the_published_one(tmp_path: Path) -> None:
+def test_published_dataset_must_be_genuine_by_hand(tmp_path: Path) -> None:
+    """By hand, a published dataset must be the published one."""
     a_mnist(tmp_path)
     command = [sys.executable, "-m", "benchmarks.run", "lenet", "--framework", "noop", "--steps", "1", "--dataset"]
 
@@ -142,7 +148,8 @@ def test_by_hand_a_published_dataset_must_be_the_published_one(tmp_path: Path) -
     assert (code, "--data by hand" in line) == (3, True)
 
 
-def test_the_published_datasets_have_one_sum_for_each_member() -> None:
+def test_published_members_have_one_sum_each() -> None:
+    """The published datasets have one sum for each member."""
     known = json.loads(Path(mounted.PUBLISHED).read_text())
 
     assert sorted(known) == ["cifar10", "fashion-mnist", "mnist", "mnist-10k"]

@@ -160,7 +160,8 @@ def test_the_reference_of_an_operator(name: str) -> None:
     assert definitions.named(name).reference(numpy.array(values)).tolist() == pytest.approx(expected, rel=1e-15)
 
 
-def test_a_dot_that_cancels_is_held_to_its_terms() -> None:
+def test_cancelling_dot_is_measured_by_its_terms() -> None:
+    """A dot product that cancels is held to the size of its terms."""
     dot = definitions.named("dot")
     one, other = numpy.array([1.0, 1.0]), numpy.array([1.0, -1.0])
 

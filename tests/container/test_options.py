@@ -170,7 +170,7 @@ def names(answer: Mapping[str, Any]) -> set[str]:
 
 
 @of("keras-mxnet")
-def test_keras_mxnet_measures_the_layout_that_it_is_asked_for(measure: Measure) -> None:
+def test_keras_mxnet_measures_the_requested_layout(measure: Measure) -> None:
     first, last = (measure(options=options) for options in ({}, {"layout": "channels_last"}))
 
     assert (first.facts["layout"], last.facts["layout"]) == ("channels_first", "channels_last")
@@ -208,7 +208,7 @@ def test_tensorflow_eager_and_xla_compute_the_same(parity: Parity, model: str, o
 
 
 @of("tensorflow")
-def test_xla_reaches_neither_another_process_nor_another_function_of_its_own(measure: Measure) -> None:
+def test_xla_reaches_no_other_process_or_function(measure: Measure) -> None:
     """Two cells in turn, as a run launches them; the first tells what holds for all of its process."""
     compiled = measure(steps=2, options={"xla": True}).facts
     untouched = measure(steps=2).facts
@@ -254,7 +254,8 @@ def test_sparse_rows_are_float32_alone(refused: Callable[..., tuple[int, str]]) 
 @of("torch")
 @pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs g++")
 @pytest.mark.parametrize(("model", "breaks"), [("every_layer", False), ("sequence", True)])
-def test_torch_compile_computes_the_same_and_counts_its_graph_breaks(parity: Parity, model: str, breaks: bool) -> None:
+def test_torch_compile_agrees_and_counts_graph_breaks(parity: Parity, model: str, breaks: bool) -> None:
+    """With torch.compile, the same is computed and the graph breaks are counted."""
     answer = parity(model, compile=True)
 
     assert worst(answer, model) < EXACT
@@ -270,7 +271,7 @@ def test_torch_compile_without_a_compiler_is_unsupported(refused: Callable[..., 
 
 
 @of("tensorflow", "torch", "jax", "mxnet")
-def test_a_value_that_an_option_does_not_have_is_refused(refused: Callable[..., tuple[int, str]]) -> None:
+def test_unknown_value_of_an_option_is_refused(refused: Callable[..., tuple[int, str]]) -> None:
     assert refused(precision="fp8") == (5, "option 'precision' is one of fp32, bf16, amp, not 'fp8'")
 
 

@@ -124,7 +124,8 @@ def test_the_native_layers_are_those_that_are_counted(check: Check, model: str, 
 
 
 @pytest.mark.frameworks
-def test_two_checks_of_one_seed_agree_and_another_seed_differs(check: Check) -> None:
+def test_checks_of_one_seed_agree(check: Check) -> None:
+    """Two checks of one seed agree, and another seed differs."""
     first, again, other = check("lenet"), check("lenet", anew=True), check("lenet", seed=1)
 
     assert first.first_loss == pytest.approx(again.first_loss, rel=1e-6)
@@ -265,9 +266,10 @@ def start(workload):
 @pytest.mark.frameworks
 @pytest.mark.usefixtures("training")
 @pytest.mark.parametrize("left_out", [(), ("dropout_2",)], ids=["nothing", "one"])
-def test_a_dropout_that_drops_nothing_is_told_apart_from_one_that_does(
+def test_dropout_that_drops_nothing_is_recognised(
     check: Check, environment: tuple[ImageSpec, Ready], tmp_path: Path, left_out: tuple[str, ...]
 ) -> None:
+    """A dropout that drops nothing is distinguished from one that does drop."""
     folder = tmp_path / "source"
     shutil.copytree(BENCHMARKS, folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
     builder = environment[0].environment.builder
@@ -312,7 +314,7 @@ def test_a_small_tensor_is_kept_as_it_is() -> None:
         ({"builder": "caffe"}, 5, "there is no framework builder 'caffe' in this image"),
     ],
 )
-def test_a_check_that_cannot_be_made_ends_as_a_measurement_would(
+def test_impossible_check_ends_as_a_measurement_would(
     io: Callable[..., Path], changes: dict[str, Any], exit_code: int, sentence: str
 ) -> None:
     folder = io(mode="parity", **changes)
@@ -331,7 +333,7 @@ def test_a_check_that_cannot_be_made_ends_as_a_measurement_would(
         ("raise ZeroDivisionError('by zero')", "ZeroDivisionError: by zero"),
     ],
 )
-def test_a_session_that_dies_is_told_in_one_sentence(tmp_path: Path, step: str, sentence: str) -> None:
+def test_dying_session_is_reported_in_one_sentence(tmp_path: Path, step: str, sentence: str) -> None:
     shutil.copytree(BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
     builder = f"OPTIONS = {{}}\ndef start(workload):\n    {step}\n"
     (tmp_path / "benchmarks" / "frameworks" / "mine.py").write_text(builder)
@@ -357,7 +359,8 @@ def test_dropout_is_off_and_the_batch_is_one(monkeypatch: pytest.MonkeyPatch) ->
     assert (workload.training, len(list(workload.batches()))) == (True, 1)
 
 
-def test_the_inference_that_is_asked_has_its_dropout_left_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inference_session_keeps_its_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inference that a check asks about has its dropout left in."""
     request = contract.request(document(mode="parity", model="mlp", batch_size=32))
     builder = SimpleNamespace(OPTIONS={}, start=lambda workload: workload)
     monkeypatch.setattr(parity.process, "import_builder", lambda *_: (builder, 0.0))

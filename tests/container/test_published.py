@@ -99,7 +99,8 @@ def test_host_counts_every_model_as_the_container_does() -> None:
 
 
 @pytest.mark.parametrize("name", ["resnet20_l2", "resnet56", "resnet110_v2", "resnet56_images"])
-def test_every_convolution_of_a_cifar_resnet_has_its_term(name: str) -> None:
+def test_resnet_convolutions_have_their_l2_term(name: str) -> None:
+    """Every convolution of a CIFAR ResNet has its L2 term."""
     recorded = layers.record(importlib.import_module(f"benchmarks.models.{name}").build)
 
     convolutions = [layer.parameters[0].name for layer in recorded if layer.kind == "conv2d"]

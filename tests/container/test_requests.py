@@ -11,7 +11,7 @@ from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS, Request
 
 
-def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> None:
+def test_container_and_host_share_fields_and_defaults() -> None:
     minimal = {name: document()[name] for name in ("cell", "repeat", "framework", "builder", "model", "mode")}
     minimal["batch_size"] = 200
 
@@ -61,6 +61,7 @@ def test_every_mistake_is_named_at_once() -> None:
         contract.request({key: value for key, value in document(threads=0).items() if key != "repeat"})
 
 
-def test_a_result_with_a_number_that_json_does_not_know_is_no_result() -> None:
+def test_result_with_nan_is_no_result() -> None:
+    """A result with a number that JSON does not know is no result."""
     with pytest.raises(Diverged):
         contract.result_text({"loss": float("nan")})

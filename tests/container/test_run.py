@@ -67,7 +67,8 @@ def last_line(text: str) -> str:
     return text.rstrip().rpartition("\n")[2]
 
 
-def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it(io: Folder) -> None:
+def test_request_is_answered_and_leaves_nothing_else(io: Folder) -> None:
+    """A request is answered with a valid result, and nothing is left next to it."""
     folder = io(seed=7, repeat=3)
 
     ended = start("--io", str(folder))
@@ -112,9 +113,8 @@ Session.predict, Session.peak_device_bytes = predict, peak
 )
 
 
-def test_peaks_of_memory_are_those_of_training_and_not_of_what_evaluates_it(
-    io: Folder, with_builder: Callable[..., Path]
-) -> None:
+def test_memory_peaks_leave_out_the_evaluation(io: Folder, with_builder: Callable[..., Path]) -> None:
+    """Peaks of memory are those of training and not of what evaluates it."""
     folder = io(builder="mine", dataset="digits", model="mlp_small", model_file="mlp_small.py", epochs=2, steps=None)
     (folder / "mlp_small.py").write_text(SMALL)
 
@@ -153,9 +153,10 @@ NO_MNIST = (
         ),
     ],
 )
-def test_what_cannot_be_measured_ends_with_its_exit_code_and_one_sentence(
+def test_impossible_measurement_ends_with_code_and_sentence(
     io: Folder, changes: dict[str, object], exit_code: int, sentence: str
 ) -> None:
+    """A measurement that cannot be made ends with its exit code and one sentence."""
     folder = io(**changes)
 
     ended = start("--io", str(folder))
@@ -165,7 +166,8 @@ def test_what_cannot_be_measured_ends_with_its_exit_code_and_one_sentence(
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{nonsense", '"text"'])
-def test_a_request_that_is_no_json_object_is_a_bad_request(tmp_path: Path, text: str) -> None:
+def test_request_must_be_a_json_object(tmp_path: Path, text: str) -> None:
+    """A request that is no JSON object is a bad request."""
     (tmp_path / "request.json").write_text(text)
 
     ended = start("--io", str(tmp_path))
@@ -182,9 +184,8 @@ def test_a_missing_request_is_a_bad_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_framework_that_cannot_be_imported_ends_as_4(
-    io: Folder, with_builder: Callable[..., Path], name: str
-) -> None:
+def test_unimportable_framework_ends_as_4(io: Folder, with_builder: Callable[..., Path], name: str) -> None:
+    """A framework that cannot be imported ends with exit code 4."""
     folder = io(builder=name)
 
     ended = start("--io", str(folder), path=with_builder(name, BROKEN[name]))
@@ -261,9 +262,8 @@ LEAVING = "import sys\nsys.exit(3)\n"
         (SMALL, "def start(workload):\n    raise SystemExit(0)\n", "small/noop.py:2: SystemExit: 0"),
     ],
 )
-def test_a_file_of_the_users_that_ends_its_process_does_not_choose_the_exit_code(
-    io: Folder, model: str, definition: str, sentence: str
-) -> None:
+def test_user_file_cannot_choose_the_exit_code(io: Folder, model: str, definition: str, sentence: str) -> None:
+    """A file of the user's that ends its process does not choose the exit code."""
     folder = io(model="small", model_file="small.py", definition_file="definition.py" if definition else None)
     (folder / "small.py").write_text(model)
     (folder / "definition.py").write_text(definition)
@@ -273,9 +273,8 @@ def test_a_file_of_the_users_that_ends_its_process_does_not_choose_the_exit_code
     assert (ended.returncode, last_line(ended.stderr)) == (5, sentence)
 
 
-def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
-    io: Folder, with_builder: Callable[..., Path]
-) -> None:
+def test_too_old_tensorflow_is_unsupported(io: Folder, with_builder: Callable[..., Path]) -> None:
+    """A TensorFlow that is too old for the builder is unsupported."""
     path = with_builder("unused", "")
     (path / "tensorflow.py").write_text(
         "__version__ = '2.0.4'\nclass keras:\n    class layers:\n        Dense = object\n"
@@ -287,9 +286,8 @@ def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
     assert (ended.returncode, ended.stderr) == (3, sentence)
 
 
-def test_what_a_framework_prints_or_does_while_it_is_torn_down_hides_nothing(
-    io: Folder, with_builder: Callable[..., Path]
-) -> None:
+def test_noise_at_teardown_hides_nothing(io: Folder, with_builder: Callable[..., Path]) -> None:
+    """Nothing is hidden by what a framework prints, or does while it is torn down."""
     noisy = "import atexit, sys\natexit.register(sys.stderr.write, 'chatter at the end\\n')\nprint('chatter')\n"
 
     failed = start("--io", str(io(builder="mine")), path=with_builder("mine", noisy + session(loss="float('inf')")))
@@ -300,9 +298,8 @@ def test_what_a_framework_prints_or_does_while_it_is_torn_down_hides_nothing(
     assert measured.returncode == 0
 
 
-def test_the_process_pins_itself_and_its_thread_pools_before_the_framework_is_imported(
-    io: Folder, with_builder: Callable[..., Path]
-) -> None:
+def test_process_is_pinned_before_the_framework_import(io: Folder, with_builder: Callable[..., Path]) -> None:
+    """The process pins itself and its thread pools before the framework is imported."""
     cpu = min(os.sched_getaffinity(0))
     proof = f"import os\nassert os.sched_getaffinity(0) == {{{cpu}}}\nassert os.environ['OMP_NUM_THREADS'] == '3'\n"
 
@@ -342,7 +339,8 @@ def test_by_hand_an_operator_is_measured() -> None:
     assert re.fullmatch(r"latency     p50 \S+ us, p90 \S+ us, p99 \S+ us \(every call synchronised\)", latency)
 
 
-def test_by_hand_json_is_alone_on_stdout_whatever_the_framework_prints(with_builder: Callable[..., Path]) -> None:
+def test_by_hand_json_is_alone_on_stdout(with_builder: Callable[..., Path]) -> None:
+    """By hand, JSON is alone on stdout, whatever the framework prints."""
     noisy = "import os\nprint('chatter')\nos.write(1, b'from C\\n')\n" + session()
 
     ended = start("mlp", "--framework", "mine", "--json", "--mode", "infer", path=with_builder("mine", noisy))
@@ -378,7 +376,8 @@ def test_by_hand_a_mistake_is_one_sentence(arguments: list[str], sentence: str) 
     assert (ended.returncode, ended.stderr) == (5, sentence + "\n")
 
 
-def test_by_hand_an_option_is_read_as_what_it_says(with_builder: Callable[..., Path]) -> None:
+def test_by_hand_an_option_is_read_literally(with_builder: Callable[..., Path]) -> None:
+    """By hand, the value of an option is read as what it says."""
     path = with_builder("mine", session(start="assert workload.options == {'fast': False}"))
 
     assert start("lenet", "--framework", "mine", "--option", "fast=false", path=path).returncode == 0

@@ -49,7 +49,8 @@ def split(*chunks: bytes) -> list[str]:
         (r"\d+", [1.0, 2.0, 3.0]),
     ],
 )
-def test_the_number_is_the_named_group_or_the_only_one_or_the_match(pattern: str, values: list[float] | None) -> None:
+def test_number_comes_from_group_or_match(pattern: str, values: list[float] | None) -> None:
+    """The number is the named group, or the only one, or the whole match."""
     said = found(pattern, "speed 1", "nothing", "speed 2 speed 3")
 
     assert said["values"] == (values or [])
@@ -57,18 +58,21 @@ def test_the_number_is_the_named_group_or_the_only_one_or_the_match(pattern: str
 
 
 @pytest.mark.parametrize(("take", "values"), [("all", [1.0, 2.0, 3.0]), ("first", [1.0]), ("last", [3.0])])
-def test_the_matches_that_count_are_those_asked_for_and_all_are_counted(take: str, values: list[float]) -> None:
+def test_only_requested_matches_give_values(take: str, values: list[float]) -> None:
+    """The matches that count are those asked for, and all matches are counted."""
     assert found(r"(\d)", "1", "2 3", take=take) == {"values": values, "matches": 3, "problem": None}
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "1e999", "fast"])
-def test_what_is_no_finite_number_is_a_problem_and_no_value(text: str) -> None:
+def test_matched_text_must_be_a_finite_number(text: str) -> None:
+    """A match that is no finite number is a problem and no value."""
     said = found("= (.*)", "= 1", f"= {text}")
 
     assert said["problem"] == f"matched {text!r}, which is no finite number"
 
 
-def test_a_pattern_that_takes_forever_is_given_up_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_pattern_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern that takes forever is given up, and the others go on."""
     with monkeypatch.context() as hurried:
         hurried.setattr(script, "MATCHING_S", 0.2)
         begin = time.perf_counter()
@@ -81,17 +85,20 @@ def test_a_pattern_that_takes_forever_is_given_up_and_the_others_go_on(monkeypat
     assert found("(1)", "1")["values"] == [1.0]
 
 
-def test_a_pattern_that_this_python_does_not_take_is_a_bad_request() -> None:
+def test_invalid_pattern_is_a_bad_request() -> None:
+    """A pattern that this Python does not take is a bad request."""
     with pytest.raises(BadRequest, match="metric 'speed': this Python takes no pattern"):
         found("(")
 
 
-def test_lines_end_at_newlines_carriage_returns_and_the_end_wherever_the_chunks_are_cut() -> None:
+def test_lines_end_alike_however_chunks_are_cut() -> None:
+    """Lines end at newlines, carriage returns and the end, wherever the chunks are cut."""
     assert split(b"one\ntw", b"o\rthree\r\nfo", b"ur") == ["one", "two", "three", "four"]
     assert split(b"\xff\n") == ["\ufffd"]
 
 
-def test_a_line_without_end_is_cut_and_the_rest_of_it_passed_over() -> None:
+def test_endless_line_is_cut_and_passed_over() -> None:
+    """A line without end is cut, and the rest of it is passed over."""
     long = b"x" * (script.LINE_BYTES + 10)
 
     assert split(long + b"\nnext\n") == ["x" * script.LINE_BYTES, "next"]
@@ -119,7 +126,8 @@ def script_command(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [script_command, lambda _: ["-c", PARITY]], ids=["script", "parity"])
-def test_what_a_process_of_ours_has_started_does_not_outlive_it(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_processes_end_with_the_one_that_started_them(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A process that one of ours has started does not outlive it."""
     with subprocess.Popen([sys.executable, *command(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         child = int(process.stdout.readline())

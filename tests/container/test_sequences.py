@@ -42,9 +42,8 @@ def named(monkeypatch: pytest.MonkeyPatch, model: Any, *inputs: Rows) -> Any:
 
 
 @pytest.mark.parametrize("inputs", [(STORY, QUESTION), (QUESTION, STORY)], ids=["in order", "turned round"])
-def test_a_model_of_whole_numbers_takes_its_inputs_by_name(
-    monkeypatch: pytest.MonkeyPatch, inputs: tuple[Rows, ...]
-) -> None:
+def test_integer_model_takes_inputs_by_name(monkeypatch: pytest.MonkeyPatch, inputs: tuple[Rows, ...]) -> None:
+    """A model of whole numbers takes its inputs by name."""
     data = named(monkeypatch, babi_rnn, *inputs)
 
     (stories, questions), labels = next(data.batches(8, 3))
@@ -56,7 +55,8 @@ def test_a_model_of_whole_numbers_takes_its_inputs_by_name(
     assert np.array_equal(data.seen(8)[1], np.arange(10))
 
 
-def test_a_model_of_one_hot_characters_takes_numbers_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_hot_model_takes_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model of one-hot characters takes numbers as such."""
     data = named(monkeypatch, char_lstm, CHARACTERS)
 
     inputs, labels = next(data.batches(8, 3))

@@ -33,7 +33,7 @@ def said(environment: Environment, script: str, *arguments: str) -> Any:
 
 
 @pytest.mark.parametrize("environment", ["tensorflow", "torch", "jax"], indirect=True)
-def test_training_goes_on_as_if_nothing_had_been_asked(environment: Environment) -> None:
+def test_training_goes_on_undisturbed_by_questions(environment: Environment) -> None:
     """Dropout draws at every step, so that a question which draws too, or leaves another mode behind, shows."""
     builder = environment[0].environment.builder
     alone = said(environment, "asked_while_training.py", builder, "alone")
@@ -43,7 +43,8 @@ def test_training_goes_on_as_if_nothing_had_been_asked(environment: Environment)
 
 
 @pytest.mark.parametrize("environment", ["jax"], indirect=True)
-def test_jax_compiles_the_first_step_alone_and_trains_in_the_memory_it_has(environment: Environment) -> None:
+def test_jax_compiles_the_first_step_alone(environment: Environment) -> None:
+    """JAX compiles the first step alone and trains in the memory that it has."""
     steps = said(environment, "steps_of_jax.py")
 
     assert steps["train"] == {"compiled": [1, 0], "consumed": True, "unfinished": 0}

@@ -213,7 +213,7 @@ def stored_moments(settings: dict[str, Any], rows: list[Any], factor: float = 1.
 
 @pytest.mark.parametrize("settings", OPTIMIZERS.values(), ids=OPTIMIZERS)
 @pytest.mark.parametrize("factor", [1.0, 1.001])
-def test_distance_from_the_rule_is_that_of_the_steps(settings: dict[str, Any], factor: float) -> None:
+def test_distance_from_rule_is_that_of_steps(settings: dict[str, Any], factor: float) -> None:
     settings = optimizers.complete(settings)
     rows = [np.random.RandomState(step).normal(size=2000).astype(np.float32).astype(float) for step in range(3)]
 

@@ -38,7 +38,8 @@ def test_the_wheel_carries_the_data_of_both_sides(wheel: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
 
 
-def test_an_installed_wheel_plans_and_runs_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
+def test_installed_wheel_works_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    """An installed wheel plans and runs away from the checkout."""
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", wheel]

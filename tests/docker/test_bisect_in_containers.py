@@ -72,7 +72,8 @@ def place(tmp_path: Path, engine: docker.DockerClient, base_image: str) -> Itera
             remove(engine, name)
 
 
-def test_a_search_that_is_killed_goes_on_and_names_release_and_dependency(place: Place) -> None:
+def test_killed_search_resumes_and_names_the_change(place: Place) -> None:
+    """A search that is killed goes on and names the release and the dependency."""
     asked = [f"--good=noop==1,{PACKAGE}==1.0", f"--bad=noop==1,{PACKAGE}==1.3", "--cell=lenet-train-*"]
     first = place.start(*asked, "--metric=throughput=30%", "--max-blocks=3", "--runtime=docker")
     results = place.folder / "results"

@@ -108,7 +108,8 @@ def the_run(results: Path) -> Path:
     return run
 
 
-def test_without_a_python_it_is_installed_as_an_image_and_runs_the_plan(far: FarSide, far_bundle: Path) -> None:
+def test_without_python_an_image_runs_the_plan(far: FarSide, far_bundle: Path) -> None:
+    """Without a Python, the program is installed as an image and runs the plan."""
     work = far.home / "work, with a comma: and a colon"
     work.mkdir()
 
@@ -133,9 +134,8 @@ def test_without_a_python_it_is_installed_as_an_image_and_runs_the_plan(far: Far
     client.close()
 
 
-def test_without_a_python_a_delta_takes_what_it_leaves_out_from_the_bundle_beside_it(
-    near: Path, empty_far: FarSide, base_image: str
-) -> None:
+def test_without_python_a_delta_uses_the_other_bundle(near: Path, empty_far: FarSide, base_image: str) -> None:
+    """Without a Python, a delta takes what it leaves out from the bundle next to it."""
     options = ("--base-image", base_image, "-f", "air.yaml", "--python", PYTHON, "--python", "3.14")
     made = orchestrator("export", "--offline", *options, "--since", BUNDLE, "-o", "delta", folder=near)
     assert made.returncode == 0, made.stderr
@@ -161,7 +161,8 @@ def _facts() -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_it_is_confined_to_the_cpus_of_who_calls_it(far: FarSide, far_bundle: Path) -> None:
+def test_orchestrator_is_confined_to_cpus_of_its_caller(far: FarSide, far_bundle: Path) -> None:
+    """Installed as an image, the program is confined to the CPUs of the process that calls it."""
     options = ("--container", "--no-load", "--to", far.home / "own")
     assert far.run("sh", far_bundle / "install.sh", *options).returncode == 0
 
@@ -171,9 +172,10 @@ def test_it_is_confined_to_the_cpus_of_who_calls_it(far: FarSide, far_bundle: Pa
     assert "of 1 CPU" in findings["load"]
 
 
-def test_a_bundle_of_somebody_else_is_neither_installed_nor_loaded(
+def test_foreign_bundle_is_neither_installed_nor_loaded(
     near: Path, far: FarSide, far_bundle: Path, tmp_path: Path
 ) -> None:
+    """A bundle of somebody else is neither installed nor loaded."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", tmp_path / "other"], check=True)
     (tmp_path / "allowed").write_text(f"them@example.org {(tmp_path / 'other.pub').read_text()}")
     signers = ("--allowed-signers", str(tmp_path / "allowed"))
@@ -187,7 +189,8 @@ def test_a_bundle_of_somebody_else_is_neither_installed_nor_loaded(
     assert "does not name" in verified.stderr
 
 
-def test_the_wheels_are_installed_for_a_python_with_no_index(far: FarSide, far_bundle: Path, tmp_path: Path) -> None:
+def test_wheels_are_installed_without_an_index(far: FarSide, far_bundle: Path, tmp_path: Path) -> None:
+    """The wheels are installed for a Python that has no index."""
     options = ("--python", sys.executable, "--to", tmp_path / "to", "--no-load")
 
     installed = far.run("sh", far_bundle / "install.sh", *options)
@@ -199,7 +202,8 @@ def test_the_wheels_are_installed_for_a_python_with_no_index(far: FarSide, far_b
     assert far.run(tmp_path / "to/bin/orchestrator", "plan", folder=tmp_path).returncode == 0
 
 
-def test_every_image_of_a_bundle_has_its_bill_and_its_provenance(near: Path) -> None:
+def test_every_image_has_its_bill_and_provenance(near: Path) -> None:
+    """Every image of a bundle has its bill of materials and its provenance."""
     bundle = near / BUNDLE
     (image,) = json.loads((bundle / layout.MANIFEST).read_text())["images"]
     name = image["reference"].replace("/", "_").replace(":", "_")
@@ -232,7 +236,8 @@ def test_the_image_of_the_orchestrator_has_them_too(near: Path, engine: docker.D
     assert engine.images.get(f"sha256:{base['digest']['sha256']}")
 
 
-def test_the_bill_of_an_image_names_what_pip_in_it_names(near: Path, engine: docker.DockerClient) -> None:
+def test_bill_of_an_image_agrees_with_pip(near: Path, engine: docker.DockerClient) -> None:
+    """The bill of an image names what pip in that image names."""
     (image,) = json.loads((near / BUNDLE / layout.MANIFEST).read_text())["images"]
     (bill,) = (near / BUNDLE / layout.SBOM).glob("bench_noop_*")
     code = "import importlib.metadata as m; print(*sorted(f'{d.name}=={d.version}' for d in m.distributions()))"
@@ -269,7 +274,8 @@ def test_the_same_export_again_is_byte_identical(near: Path, base_image: str) ->
     shutil.rmtree(near / "again")
 
 
-def test_the_wheel_made_of_an_installation_is_the_one_that_was_installed(near: Path, tmp_path: Path) -> None:
+def test_rebuilt_wheel_equals_the_installed_one(near: Path, tmp_path: Path) -> None:
+    """The wheel made of an installation is the one that was installed."""
     (carried,) = (near / BUNDLE / layout.WHEELS).glob("framework_bench*.whl")
     site = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", site, carried]
@@ -290,7 +296,7 @@ def test_the_wheel_made_of_an_installation_is_the_one_that_was_installed(near: P
         )
 
 
-def test_the_wheel_of_a_checkout_is_the_same_every_time(tmp_path: Path) -> None:
+def test_wheel_of_a_checkout_is_reproducible(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path / "cache", site_settings(BuildSettings(), None, os.environ), os.environ)
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()

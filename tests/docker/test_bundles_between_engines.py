@@ -120,9 +120,10 @@ def _bytes(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_images_arrive_as_they_were_and_a_second_load_reads_nothing(
+def test_images_arrive_unchanged_and_load_only_once(
     engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
 ) -> None:
+    """Images arrive as they were, and a second load reads nothing."""
     manifest = _exported(engine, built, tmp_path / "two", RELEASES[:2])
     verify(open_bundle(open_source(tmp_path / "two")), lambda size: None)
 
@@ -136,9 +137,10 @@ def test_images_arrive_as_they_were_and_a_second_load_reads_nothing(
     assert load.read_bytes == 0
 
 
-def test_an_engine_of_this_age_takes_an_image_without_the_layers_that_it_has(
+def test_engine_takes_images_without_layers_it_has(
     engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
 ) -> None:
+    """An engine of this age takes an image without the layers that it already has."""
     first = _exported(engine, built, tmp_path / "first", RELEASES[:1])
     whole = _exported(engine, built, tmp_path / "whole", RELEASES)
     load(write_tar(tmp_path / "first", tmp_path / "first.tar"))
@@ -154,7 +156,7 @@ def test_two_exports_are_byte_identical(engine: docker.DockerClient, built: dict
     assert _bytes(tmp_path / "here" / "bundle") == _bytes(tmp_path / "there" / "bundle")
 
 
-def test_of_a_bad_bundle_the_engine_has_nothing_afterwards(
+def test_bad_bundle_leaves_nothing_in_the_engine(
     engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
 ) -> None:
     manifest = _exported(engine, built, tmp_path / "bundle", RELEASES[:2])
@@ -169,9 +171,10 @@ def test_of_a_bad_bundle_the_engine_has_nothing_afterwards(
     assert load.client.images.list(all=True) == []
 
 
-def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
+def test_stopped_load_goes_on_with_the_rest(
     engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
 ) -> None:
+    """A load that was stopped goes on with what is missing."""
     manifest = _exported(engine, built, tmp_path / "bundle", RELEASES)
     total = sum(layer.size_bytes for layer in manifest.layers.values())
     load.stop_after_bytes = total - 10
@@ -186,9 +189,10 @@ def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
     assert len(load.names()) == 6
 
 
-def test_a_delta_is_as_large_as_what_is_new_and_needs_what_it_builds_on(
+def test_delta_holds_only_what_is_new(
     engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
 ) -> None:
+    """A delta is as large as what is new and needs what it builds on."""
     first = _exported(engine, built, tmp_path / "home" / "winter", RELEASES[:2])
     delta = _exported(engine, built, tmp_path / "far" / "spring", RELEASES, since=tmp_path / "home" / "winter")
     new = sum(layer.size_bytes for key, layer in delta.layers.items() if key not in first.layers)

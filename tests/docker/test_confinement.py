@@ -164,7 +164,7 @@ def test_volume_at_shared_memory_stays_sized(seen: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("fixture", ["seen", "seen_when_asked"])
-def test_no_ring_and_no_strange_socket_can_be_opened(fixture: str, request: pytest.FixtureRequest) -> None:
+def test_no_ring_or_strange_socket_can_be_opened(fixture: str, request: pytest.FixtureRequest) -> None:
     """io_uring and the sockets of virtual machines (AF_VSOCK, 40) lead around what a filter sees."""
     seen = request.getfixturevalue(fixture)
     by_the_filter = {errno.EPERM, errno.ENOSYS}  # a kernel without the family says something else
@@ -224,7 +224,8 @@ def test_silent_image_is_given_up_and_removed(engine: docker.DockerClient, asked
     assert left(engine) == ([], [])
 
 
-def test_failure_of_an_asked_image_is_its_last_line(engine: docker.DockerClient, asked_image: str) -> None:
+def test_failure_of_asked_image_is_last_line(engine: docker.DockerClient, asked_image: str) -> None:
+    """An asked image that fails is reported by the last line of its output."""
     with pytest.raises(BuildError, match=r"^no such thing$"):
         questions.ask(engine, asked_image, ["-c", "import sys; print('first', flush=True); sys.exit('no such thing')"])
 

@@ -44,7 +44,7 @@ def results(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_lenet_learns_to_read_digits_alike_in_every_framework(
+def test_lenet_learns_digits_alike_in_every_framework(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
     (text,) = introduction("datasets.md", "yaml")
@@ -69,9 +69,8 @@ def test_lenet_learns_to_read_digits_alike_in_every_framework(
         )
 
 
-def test_a_model_of_ones_own_is_measured_in_an_image_that_does_not_hold_it(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_image_measures_a_model_it_does_not_hold(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """A model of one's own is measured in an image that does not hold it."""
     (model,) = blocks("models.md", "A model of your own", "python")
     (text,) = blocks("models.md", "A model of your own", "yaml")
     (tmp_path / "my_models").mkdir()
@@ -89,9 +88,10 @@ def test_a_model_of_ones_own_is_measured_in_an_image_that_does_not_hold_it(
     assert min(learned) > 0.9, learned
 
 
-def test_a_dataset_of_ones_own_is_mounted_read_only_and_nothing_beside_it(
+def test_own_dataset_is_mounted_read_only_and_alone(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
+    """A dataset of one's own is mounted read-only, and nothing next to it is mounted."""
     _, text = blocks("datasets.md", "From a folder of yours", "yaml")
     image = (1, 16, 16)
     write_idx(tmp_path / "data" / "signs", drawn(600, image, 5, 1), drawn(100, image, 5, 2), packed=True)
@@ -117,9 +117,10 @@ def test_a_dataset_of_ones_own_is_mounted_read_only_and_nothing_beside_it(
     assert {path.name: path.read_bytes() for path in (tmp_path / "data" / "signs").iterdir()} == before
 
 
-def test_a_foreign_script_runs_unchanged_and_sees_its_folder_read_only(
+def test_foreign_script_runs_unchanged_and_read_only(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
+    """A foreign script runs unchanged and sees its folder read-only."""
     (script,) = introduction("scripts.md", "python")
     (text,) = introduction("scripts.md", "yaml")
     (tmp_path / "scripts").mkdir()

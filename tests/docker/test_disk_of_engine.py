@@ -59,7 +59,7 @@ def test_a_base_that_is_not_here_counts(engine: docker.DockerClient, settings: B
     assert images.absent(engine, [support.tiny_spec("nowhere")], elsewhere)[1] == ("bench-test-nowhere/python:3.11",)
 
 
-def test_a_bundle_needs_room_for_images_that_are_here(
+def test_bundle_needs_room_for_existing_images(
     engine: docker.DockerClient,
     base_image: str,
     tmp_path: Path,

@@ -33,9 +33,10 @@ def default_run(
     return folder, orchestrator(folder, base_image, *RUN, "--no-parity")
 
 
-def test_the_default_matrix_ends_ok_in_containers_for_every_framework(
+def test_default_matrix_ends_ok_in_every_framework(
     default_run: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
+    """The default matrix ends ok in containers for every framework."""
     _, ended = default_run
 
     assert ended.returncode == 0, ended.stderr
@@ -73,9 +74,10 @@ def test_every_framework_trained_the_same_model_and_learned(
         assert result["loss"]["last"] < 0.5 * result["loss"]["first"], result["cell"]
 
 
-def test_results_belong_to_the_invoking_user_and_no_container_is_left(
+def test_run_leaves_own_results_and_no_container(
     default_run: tuple[Path, subprocess.CompletedProcess[str]], engine: docker.DockerClient
 ) -> None:
+    """Results belong to the invoking user, and no container is left."""
     folder, _ = default_run
     (run,) = (folder / "results").iterdir()
 
@@ -94,9 +96,10 @@ def test_an_image_works_by_hand(
     assert "samples/s" in said
 
 
-def test_a_gpu_system_gives_gpu_dockerfiles_and_no_device_outcomes(
+def test_gpu_system_without_gpus_ends_as_no_device(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
+    """A GPU system gives GPU Dockerfiles and no_device outcomes."""
     (tmp_path / "matrix.yaml").write_text(
         "version: 1\nsystems: {64_gpu: {gpus: 64}}\nframeworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet]\n"
     )

@@ -62,7 +62,7 @@ def _statuses(report: str) -> dict[str, list[str]]:
     }
 
 
-def test_the_plan_runs_without_a_build_an_index_or_a_registry(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
+def test_plan_runs_without_build_index_or_registry(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     asked = far.asked()
 
     ended = _orchestrator(far, place, "run", "--plan", "carried", "--json")
@@ -80,7 +80,7 @@ def test_the_plan_runs_without_a_build_an_index_or_a_registry(far: FarSide, bund
     assert not list(place.glob("results/*/builds"))
 
 
-def test_a_part_of_it_runs_as_often_as_asked(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
+def test_part_of_plan_runs_as_often_as_asked(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     ended = _orchestrator(
         far, place, "run", "--plan", "carried", "--select", "noop-1-cpu/*-infer-*", "--repeats", "1", "--json"
     )
@@ -89,7 +89,7 @@ def test_a_part_of_it_runs_as_often_as_asked(far: FarSide, bundle: LoadedBundle,
     assert _statuses(ended.stdout) == {INFER: ["ok"]}
 
 
-def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
+def test_interrupted_run_resumes_from_the_same_bundle(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     asked = ("run", "--plan", "carried", "--select", "noop-1-cpu/*", "--repeats", "3")
     command = far.inside(sys.executable, "-m", "orchestrator", *asked)
     running = subprocess.Popen(command, cwd=place, env=_environment(far), stderr=subprocess.PIPE, text=True)
@@ -104,7 +104,8 @@ def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: L
     assert _statuses(ended.stdout) == {TRAIN: ["ok"] * 3, INFER: ["ok"] * 3}
 
 
-def test_plan_and_build_say_that_there_is_nothing_to_build(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
+def test_plan_and_build_say_nothing_is_built(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
+    """Both plan and build say that there is nothing to build."""
     planned = _orchestrator(far, place, "plan", "--plan", "carried")
     built = _orchestrator(far, place, "build", "--plan", "carried", "--select", "noop-1-cpu/*")
 
@@ -115,9 +116,10 @@ def test_plan_and_build_say_that_there_is_nothing_to_build(far: FarSide, bundle:
     assert "nothing to build: all 1 images came with the bundle carried, and are here" in built.stderr
 
 
-def test_an_image_that_is_not_there_is_named_and_nothing_is_tried(
+def test_missing_image_is_named_before_anything_runs(
     far: FarSide, bundle: LoadedBundle, place: Path, engine: docker.DockerClient
 ) -> None:
+    """An image that is not there is named, and nothing is tried."""
     asked, image = far.asked(), next(one for one in bundle.record.images if one.name == "bench/noop:1-cpu")
     client = far.client()
     for tag in client.images.get(image.image_id).tags:
@@ -139,9 +141,8 @@ def test_an_image_that_is_not_there_is_named_and_nothing_is_tried(
     client.close()
 
 
-def test_an_image_of_the_same_name_and_other_content_is_not_taken(
-    far: FarSide, bundle: LoadedBundle, place: Path
-) -> None:
+def test_image_of_other_content_is_not_taken(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
+    """An image of the same name and other content is not taken."""
     image = next(one for one in bundle.record.images if one.name == "bench/noop:1-cpu")
     repository, tag = image.reference.rsplit(":", 1)
     client = far.client()

@@ -71,9 +71,8 @@ def _far(far: FarSide, place: Path, *arguments: str) -> subprocess.CompletedProc
     return far.run(*command, folder=place, environment=far.environment(ORCHESTRATOR_IDLE_WAIT="0"))
 
 
-def test_a_script_crosses_the_gap_with_its_files_and_its_dataset(
-    far: FarSide, near: Path, base_image: str, tmp_path: Path
-) -> None:
+def test_script_crosses_the_gap_with_its_files(far: FarSide, near: Path, base_image: str, tmp_path: Path) -> None:
+    """A script crosses the gap with its files and its dataset."""
     made = orchestrator(near, base_image, *EXPORT, "-o", "scripted")
     assert made.returncode == 0, made.stderr
 
@@ -94,9 +93,7 @@ def test_a_script_crosses_the_gap_with_its_files_and_its_dataset(
     assert f"read-only {errno.EROFS}" in lines
 
 
-def test_a_script_at_a_place_on_the_far_host_is_not_mounted(
-    far: FarSide, near: Path, base_image: str, tmp_path: Path
-) -> None:
+def test_script_from_the_far_host_is_not_mounted(far: FarSide, near: Path, base_image: str, tmp_path: Path) -> None:
     """The bundle of a forger: every sum is right, and the plan names a dotfile of the far host."""
     made = orchestrator(near, base_image, *EXPORT, "-o", "forged")
     assert made.returncode == 0, made.stderr

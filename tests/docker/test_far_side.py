@@ -9,7 +9,7 @@ from far_support import FarSide, far_side
 pytestmark = pytest.mark.docker
 
 
-def test_the_far_engine_is_another_one_and_has_no_images(empty_far: FarSide) -> None:
+def test_far_engine_is_separate_and_has_no_images(empty_far: FarSide) -> None:
     client = empty_far.client()
 
     assert client.images.list(all=True) == []
@@ -17,9 +17,8 @@ def test_the_far_engine_is_another_one_and_has_no_images(empty_far: FarSide) -> 
     client.close()
 
 
-def test_an_image_that_is_loaded_there_runs_without_a_network(
-    far: FarSide, engine: docker.DockerClient, base_image: str
-) -> None:
+def test_loaded_image_runs_without_a_network(far: FarSide, engine: docker.DockerClient, base_image: str) -> None:
+    """An image that is loaded on the far side runs without a network."""
     reference = base_image.format(python="3.11")
     client = far.client()
     client.images.load(engine.images.get(reference).save(named=True))
@@ -32,7 +31,8 @@ def test_an_image_that_is_loaded_there_runs_without_a_network(
     client.close()
 
 
-def test_what_runs_there_has_a_loopback_and_no_other_network(far: FarSide) -> None:
+def test_far_side_has_a_loopback_alone(far: FarSide) -> None:
+    """A process on the far side has a loopback and no other network."""
     links = far.run("ip", "-o", "link", "show", "up").stdout
     route = far.run("ip", "route", "get", "192.0.2.1")
 
@@ -42,7 +42,8 @@ def test_what_runs_there_has_a_loopback_and_no_other_network(far: FarSide) -> No
     assert far.run("sh", "-c", "echo $HOME").stdout.strip() == str(far.home)
 
 
-def test_whatever_its_engine_asks_of_the_world_is_written_down(far: FarSide) -> None:
+def test_requests_of_the_far_engine_are_recorded(far: FarSide) -> None:
+    """Everything that the far engine asks of the outside world is written down."""
     client = far.client()
     before = far.asked()
 

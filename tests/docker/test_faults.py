@@ -49,14 +49,16 @@ def outcome(ran: Ran, behaviour: str) -> dict[str, object]:
         ("plant", "failed", "exit status 1, and nothing in the log"),
     ],
 )
-def test_a_container_that_misbehaves_ends_as_what_it_was(ran: Ran, behaviour: str, status: str, reason: str) -> None:
+def test_misbehaving_container_ends_as_what_it_was(ran: Ran, behaviour: str, status: str, reason: str) -> None:
+    """A container that misbehaves ends with the status and the reason that fit what it did."""
     found = outcome(ran, behaviour)
 
     assert found["status"] == status, ran[1].stderr
     assert reason in str(found["reason"])
 
 
-def test_an_image_that_cannot_be_built_ends_all_its_repeats_with_the_words_of_the_build(ran: Ran) -> None:
+def test_failed_build_ends_all_repeats_of_image(ran: Ran) -> None:
+    """An image that cannot be built ends all its repeats with the words of the build."""
     found = support.outcomes(ran[0] / "results", support.BROKEN).values()
 
     assert {one["status"] for one in found} == {"build_failed"}
@@ -66,7 +68,8 @@ def test_an_image_that_cannot_be_built_ends_all_its_repeats_with_the_words_of_th
     assert "E: it cannot be built" in (run.parent / str(log)).read_text()
 
 
-def test_what_went_well_before_and_after_is_intact_and_the_command_says_that_something_failed(ran: Ran) -> None:
+def test_failure_leaves_other_results_intact(ran: Ran) -> None:
+    """Results before and after a failure are intact, and the command says that something failed."""
     ended = ran[1]
 
     assert ended.returncode == 1
@@ -81,7 +84,8 @@ def test_what_went_well_before_and_after_is_intact_and_the_command_says_that_som
     assert len(shown[support.BROKEN]) == len(BEHAVIOURS)
 
 
-def test_a_log_is_bounded_on_disk_keeps_both_ends_and_the_outcome_says_how_much_it_lost(ran: Ran) -> None:
+def test_log_is_bounded_and_keeps_both_ends(ran: Ran) -> None:
+    """A log is bounded on disk and keeps both ends, and the outcome says how much it lost."""
     (run,) = (ran[0] / "results").glob("*/run.json")
     log = run.parent / str(outcome(ran, "talk")["log"])
     lines = log.read_text().splitlines()
@@ -98,7 +102,8 @@ def test_no_container_is_left(ran: Ran, engine: docker.DockerClient) -> None:
     assert support.ours(engine, ran[0] / "results") == []
 
 
-def test_the_run_can_go_on_once_the_fault_is_gone_and_nothing_of_the_first_attempts_is_lost(ran: Ran) -> None:
+def test_run_goes_on_once_the_fault_is_gone(ran: Ran) -> None:
+    """Once the fault is gone the run can go on, and nothing of the first attempts is lost."""
     folder = ran[0]
     before = support.outcomes(folder / "results")
     ended = support.run(folder, "--resume", "latest", "--retry-failed", "--json")
@@ -118,9 +123,8 @@ def test_the_run_can_go_on_once_the_fault_is_gone_and_nothing_of_the_first_attem
 
 
 @pytest.mark.slow
-def test_a_log_of_more_than_a_gigabyte_is_bounded_like_any_other(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_log_of_a_gigabyte_is_bounded_too(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """A log of more than a gigabyte is bounded like any other."""
     folder = support.workplace(tmp_path, base_image, "talk", name="talking", talk_mib=1100)
     matrix = folder / "matrix.yaml"
     matrix.write_text(matrix.read_text().replace("timeout: 6s", "timeout: 10m"))

@@ -29,9 +29,8 @@ def second(engine: docker.DockerClient, base_image: str) -> Iterator[Engine]:
         yield second
 
 
-def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
-    second: Engine, base_image: str, tmp_path: Path
-) -> None:
+def test_run_outlives_the_loss_of_its_engine(second: Engine, base_image: str, tmp_path: Path) -> None:
+    """A run outlives its engine, and without an engine it ends with a clear error."""
     folder = support.workplace(tmp_path, base_image, "fine", "hang", "fine", name="engine")
     matrix = folder / "matrix.yaml"
     matrix.write_text(matrix.read_text().replace("timeout: 6s", "timeout: 5m"))
@@ -77,9 +76,8 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
     client.close()
 
 
-def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_on_with_it(
-    second: Engine, base_image: str, tmp_path: Path
-) -> None:
+def test_engine_lost_during_a_build_fails_no_cell(second: Engine, base_image: str, tmp_path: Path) -> None:
+    """An engine lost in the middle of a build fails no cell, and the run goes on once it is back."""
     folder = support.workplace(tmp_path, base_image, "fine", "fine", name="lost")
     recipe = folder / "lost" / "Dockerfile"
     # With a proxy it lasts until the engine is stopped.

@@ -75,9 +75,8 @@ def public() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_an_interrupt_leaves_the_rest_to_the_next_run_and_no_container(
-    hanging: Path, engine: docker.DockerClient, times: int
-) -> None:
+def test_interrupt_leaves_the_rest_and_no_container(hanging: Path, engine: docker.DockerClient, times: int) -> None:
+    """An interrupt leaves the rest to the next run, and leaves no container."""
     results = hanging / f"interrupted-{times}"
     process = support.start(hanging, results=str(results))
     support.until(lambda: hangs(results), process)
@@ -102,9 +101,7 @@ def test_an_interrupt_leaves_the_rest_to_the_next_run_and_no_container(
     assert support.ours(engine, results) == []
 
 
-def test_killed_at_random_moments_a_run_is_gone_on_with_until_it_is_complete(
-    place: Path, engine: docker.DockerClient
-) -> None:
+def test_run_killed_at_random_moments_is_completed(place: Path, engine: docker.DockerClient) -> None:
     """Some moments of those that `bench/killing.py` takes fifty of."""
     generator = random.Random(7)
     results = place / "killed"
@@ -129,9 +126,8 @@ def test_killed_at_random_moments_a_run_is_gone_on_with_until_it_is_complete(
     assert support.ours(engine, results) == []
 
 
-def test_a_second_orchestrator_on_one_run_is_refused_and_a_second_run_in_one_folder_takes_its_turn(
-    hanging: Path, place: Path, engine: docker.DockerClient
-) -> None:
+def test_second_orchestrator_on_one_run_is_refused(hanging: Path, place: Path, engine: docker.DockerClient) -> None:
+    """A second orchestrator on one run is refused, and a second run in one folder takes its turn."""
     results = hanging / "shared"
     cache = str(hanging / "cache")
     first = support.start(hanging, results=str(results))
@@ -156,9 +152,8 @@ def test_a_second_orchestrator_on_one_run_is_refused_and_a_second_run_in_one_fol
     assert ends == [[Status.OK, Status.NOT_RUN], [Status.OK] * 3], "of what had not begun there is no file"
 
 
-def test_a_disk_that_fills_up_ends_the_run_with_a_clear_error_and_it_goes_on_once_there_is_room(
-    place: Path, engine: docker.DockerClient
-) -> None:
+def test_full_disk_ends_the_run_with_an_error(place: Path, engine: docker.DockerClient) -> None:
+    """A full disk ends the run with a clear error, and the run goes on once there is room."""
     with small_disk(place / "small", "4m") as results:
         process = support.start(place, results=str(results))
         support.until(lambda: any(results.glob(f"*/{support.CELL}/*/outcome.json")), process)
@@ -181,9 +176,8 @@ def test_a_disk_that_fills_up_ends_the_run_with_a_clear_error_and_it_goes_on_onc
         assert {number: support.outcomes(results)[number] for number in kept} == kept
 
 
-def test_a_results_folder_that_goes_away_ends_the_run_and_is_not_begun_anew(
-    hanging: Path, engine: docker.DockerClient
-) -> None:
+def test_lost_results_folder_ends_the_run(hanging: Path, engine: docker.DockerClient) -> None:
+    """A results folder that goes away ends the run and is not begun anew."""
     results = hanging / "gone"
     process = support.start(hanging, results=str(results))
     support.until(lambda: hangs(results), process)
@@ -203,7 +197,8 @@ def test_a_results_folder_that_goes_away_ends_the_run_and_is_not_begun_anew(
     assert support.statuses(results) == ["ok"] * 3
 
 
-def test_a_results_folder_that_cannot_be_written_is_a_clear_error_before_anything_is_launched(place: Path) -> None:
+def test_read_only_results_folder_is_refused_at_once(place: Path) -> None:
+    """A results folder that cannot be written is a clear error before anything is launched."""
     with small_disk(place / "read-only", "1m") as results:
         subprocess.run(["mount", "-o", "remount,ro", results], check=True)
         ended = support.run(place, results=str(results))
@@ -213,7 +208,7 @@ def test_a_results_folder_that_cannot_be_written_is_a_clear_error_before_anythin
     assert "Traceback" not in ended.stderr
 
 
-def test_a_run_that_has_become_read_only_can_still_be_shown(place: Path) -> None:
+def test_read_only_run_can_still_be_shown(place: Path) -> None:
     with small_disk(place / "archive", "4m") as results:
         shutil.copytree(place / "first", results, dirs_exist_ok=True)
         subprocess.run(["mount", "-o", "remount,ro", results], check=True)
@@ -229,9 +224,8 @@ def test_a_run_that_has_become_read_only_can_still_be_shown(place: Path) -> None
     assert "cannot be locked: Read-only file system" in again.stderr
 
 
-def test_results_belong_to_the_user_who_runs_the_command_though_the_engine_runs_as_root(
-    engine: docker.DockerClient, base_image: str, public: Path
-) -> None:
+def test_results_belong_to_the_user_not_to_root(engine: docker.DockerClient, base_image: str, public: Path) -> None:
+    """Results belong to the user who runs the command, though the engine runs as root."""
     if os.getuid() != 0:
         missing("only root may become somebody else", "BENCH_REQUIRE_ENGINE")
     run_support.build_image(engine, base_image.format(python="3.11"))

@@ -101,7 +101,8 @@ def test_an_image_says_what_it_is(engine: docker.DockerClient, make: Build, base
     assert (found[labels.FRAMEWORK], found[labels.IMAGE_CLASS]) == ("noop", "cpu")
 
 
-def test_an_image_works_by_hand_as_any_user_on_a_read_only_root(engine: docker.DockerClient, make: Build) -> None:
+def test_image_works_by_hand_as_any_user(engine: docker.DockerClient, make: Build) -> None:
+    """An image works by hand as any user on a read-only root."""
     built = one(make([support.tiny_spec("hand", requirements=(f"{support.PACKAGE}==1.0.post1",))]))
     said = engine.containers.run(
         built.image_id, ["--versions"], user="12345:12345", read_only=True, network_mode="none", cap_drop=["ALL"],
@@ -111,7 +112,7 @@ def test_an_image_works_by_hand_as_any_user_on_a_read_only_root(engine: docker.D
     assert json.loads(said)["versions"] == {support.PACKAGE: "1.0.post1"}
 
 
-def test_systems_with_one_and_four_gpus_share_one_environment(engine: docker.DockerClient, make: Build) -> None:
+def test_one_and_four_gpus_share_one_environment(engine: docker.DockerClient, make: Build) -> None:
     one_gpu, four_gpus = support.tiny_spec("share", "1_gpu"), support.tiny_spec("share", "4_gpu")
 
     results = make([one_gpu, four_gpus])
@@ -143,7 +144,8 @@ def test_cuda_libraries_are_copied_from_the_donor_image(
     assert "notes.txt" not in listing
 
 
-def test_a_failed_build_has_its_reason_and_log_and_the_others_go_on(make: Build) -> None:
+def test_failed_build_has_its_reason_and_log(make: Build) -> None:
+    """A failed build has its reason and log, and the other builds go on."""
     bad = support.tiny_spec("bad", requirements=("tiny-package==9",))
     good = support.tiny_spec("good")
     events: list[Event] = []
@@ -162,7 +164,8 @@ def test_a_failed_build_has_its_reason_and_log_and_the_others_go_on(make: Build)
     }  # fmt: skip
 
 
-def test_what_spoils_a_shared_environment_spoils_both_images_once(make: Build) -> None:
+def test_shared_environment_spoils_both_images_once(make: Build) -> None:
+    """A fault that spoils a shared environment spoils both of its images once."""
     specs = [support.tiny_spec("spoilt", name, requirements=("tiny-package==9",)) for name in ("1_gpu", "4_gpu")]
     events: list[Event] = []
 
@@ -173,9 +176,8 @@ def test_what_spoils_a_shared_environment_spoils_both_images_once(make: Build) -
     assert [event.image for event in events if isinstance(event, BuildFinished)] == [spec.name for spec in specs]
 
 
-def test_an_image_that_holds_another_version_than_the_pin_gets_no_name(
-    engine: docker.DockerClient, make: Build
-) -> None:
+def test_image_of_another_version_gets_no_name(engine: docker.DockerClient, make: Build) -> None:
+    """An image that holds another version than the pin gets no name."""
     spec = support.tiny_spec("other", expected_versions=((support.PACKAGE, "1.1"),))
 
     said = reason(make([spec]))
@@ -185,9 +187,10 @@ def test_an_image_that_holds_another_version_than_the_pin_gets_no_name(
         engine.images.get("bench-test-images/noop:other-cpu")
 
 
-def test_a_base_image_that_is_not_to_be_had_costs_seconds_and_names_the_remedy(
+def test_unavailable_base_image_names_the_remedy_quickly(
     engine: docker.DockerClient, make: Build, settings: BuildSettings
 ) -> None:
+    """A base image that cannot be had costs only seconds and names the remedy."""
     absent = replace(settings, base_image="localhost:9/absent:{python}")
     began = time.perf_counter()
 
@@ -200,9 +203,7 @@ def test_a_base_image_that_is_not_to_be_had_costs_seconds_and_names_the_remedy(
     assert "build.base_image" in said
 
 
-def test_stopping_ends_a_running_build_and_leaves_no_name(
-    engine: docker.DockerClient, make: Build, tmp_path: Path
-) -> None:
+def test_stop_ends_a_build_and_leaves_no_name(engine: docker.DockerClient, make: Build, tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
     base = one(make([support.tiny_spec("stop-base")])).reference
@@ -244,7 +245,8 @@ def test_the_users_own_image_carries_our_measuring_side(engine: docker.DockerCli
     assert built.base_digest == engine.images.get(own).id
 
 
-def test_the_users_own_dockerfile_is_built_and_carries_our_measuring_side(make: Build, tmp_path: Path) -> None:
+def test_users_own_dockerfile_carries_our_measuring_side(make: Build, tmp_path: Path) -> None:
+    """The user's own Dockerfile is built and carries our measuring side."""
     folder = tmp_path / "own"
     folder.mkdir()
     base = one(make([support.tiny_spec("below")])).reference
@@ -258,9 +260,8 @@ def test_the_users_own_dockerfile_is_built_and_carries_our_measuring_side(make: 
     assert dict(built.versions) == {"mine": "3.0", support.PACKAGE: "1.0.post1"}
 
 
-def test_what_an_image_below_has_compiled_does_not_pass_for_ours(
-    engine: docker.DockerClient, make: Build, tmp_path: Path
-) -> None:
+def test_compiled_files_from_below_are_not_ours(engine: docker.DockerClient, make: Build, tmp_path: Path) -> None:
+    """Files that an image below has compiled do not pass for ours."""
     folder = tmp_path / "own"
     folder.mkdir()
     base = one(make([support.tiny_spec("older")])).reference
@@ -277,7 +278,8 @@ def test_what_an_image_below_has_compiled_does_not_pass_for_ours(
     assert int(said) == MEASUREMENT_VERSION
 
 
-def test_a_real_package_is_installed_with_this_hosts_pip_configuration(make: Build, base_image: str) -> None:
+def test_package_is_installed_with_hosts_pip_configuration(make: Build, base_image: str) -> None:
+    """A real package is installed with the pip configuration of this host."""
     catalog = load(resources.IMAGES / "catalog")
     framework = Framework("noop", "1", python="3.11")
     environment = catalog.environment(framework, 0)

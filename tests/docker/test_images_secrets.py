@@ -43,9 +43,8 @@ def remaining_steps(engine: docker.DockerClient) -> list[str]:
     return [image["Id"] for image in engine.api.images(all=True, filters={"label": labels.STAGE})]
 
 
-def test_an_image_from_an_index_and_a_proxy_with_passwords_holds_neither(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_image_holds_no_password_of_its_sources(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """An image from an index and a proxy with passwords holds neither password."""
     spec = support.tiny_spec("secret")
     before = {image["Id"] for image in engine.api.images(all=True)}
     with support.index(f"reader:{PASSWORD}", f"walker:{PROXY_PASSWORD}") as (port, served):
@@ -71,9 +70,7 @@ def test_an_image_from_an_index_and_a_proxy_with_passwords_holds_neither(
             engine.images.remove(name)
 
 
-def test_a_search_like_this_one_finds_a_secret_that_is_there(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_search_for_secrets_finds_one_that_exists(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text(f"FROM {base_image.format(python='3.11')}\nCOPY Dockerfile /\n# {PASSWORD}\n")
     engine.images.build(path=str(tmp_path), tag="bench-test-images/leak:1", rm=True)
     try:
@@ -82,9 +79,8 @@ def test_a_search_like_this_one_finds_a_secret_that_is_there(
         engine.images.remove("bench-test-images/leak:1")
 
 
-def test_a_refused_password_shows_in_no_reason_and_no_log_and_stays_nowhere(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_refused_password_stays_nowhere(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """A refused password shows in no reason and no log, and stays nowhere."""
     spec = support.tiny_spec("refused")
     before = {image["Id"] for image in engine.api.images(all=True)}
     with support.index("reader:another", f"walker:{PROXY_PASSWORD}") as (port, _):

@@ -109,7 +109,7 @@ def test_a_container_past_the_limit_is_output_limit(flooded: Ran, behaviour: str
     assert support.statuses(folder / "results")[-1] == "ok"
 
 
-def test_a_flood_is_left_out_of_what_is_collected(flooded: Ran) -> None:
+def test_flood_is_left_out_when_collecting(flooded: Ran) -> None:
     folder, _ = flooded
     collected = command(folder, "collect", "-o", "r.tar.zst", "--json")
 

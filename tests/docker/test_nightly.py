@@ -174,7 +174,8 @@ def test_nights_in_a_row(place: Place) -> None:
 
 
 @pytest.mark.slow
-def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: Place) -> None:
+def test_known_change_alarms_nobody(place: Place) -> None:
+    """A release is accepted by hand, and a known change alarms nobody."""
     (place.folder / "acknowledged.yaml").write_text(
         "version: 1\nacknowledged:\n"
         '  - {cell: "cpu/*", metric: throughput, release: "1.5", up_to: 85%, reason: "more rounding"}\n'
@@ -192,9 +193,7 @@ def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: P
     assert (done.returncode, place.state["accepted"], place.state["accepted_by"]) == (0, "1.1", "hand"), done.stderr
 
 
-def test_a_night_that_is_killed_goes_on_where_it_was(
-    tmp_path: Path, engine: docker.DockerClient, base_image: str
-) -> None:
+def test_killed_night_goes_on_where_it_was(tmp_path: Path, engine: docker.DockerClient, base_image: str) -> None:
     with a_place(tmp_path, engine, base_image) as place:
         place.publish("1.0", STEP_S)
         assert place.night()[1]["ending"] == "nothing_new"

@@ -117,7 +117,8 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(name): path.read_bytes() for name, path in paths.items() if name.parts[0] != "report"}
 
 
-def test_a_gpu_image_is_in_the_bundle_though_no_host_has_a_gpu(home: Home) -> None:
+def test_gpu_image_is_bundled_without_a_gpu(home: Home) -> None:
+    """A GPU image is in the bundle though no host has a GPU."""
     manifest = json.loads((home.bundle / "manifest.json").read_text())
 
     assert {image["name"] for image in manifest["images"]} == {
@@ -125,7 +126,8 @@ def test_a_gpu_image_is_in_the_bundle_though_no_host_has_a_gpu(home: Home) -> No
     }  # fmt: skip
 
 
-def test_two_frameworks_ran_on_the_far_engine_and_were_found_to_do_the_same_work(walk: Walk) -> None:
+def test_frameworks_did_the_same_work_far_away(walk: Walk) -> None:
+    """Two frameworks ran on the far engine and were found to do the same work."""
     assert _statuses(walk.far, walk.run) == AS_PLANNED
     record = walk.record(walk.far)
     assert (record["bundle"]["name"], record["runtime"]) == ("air", "docker")
@@ -140,7 +142,7 @@ def test_it_was_installed_from_the_bundle_alone(walk: Walk) -> None:
     assert "0 images loaded, 3 were there already" in walk.said_there, "a second load is a no-op"
 
 
-def test_the_plan_and_the_images_on_the_other_side_are_those_of_home(walk: Walk, home: Home) -> None:
+def test_far_plan_and_images_are_those_of_home(walk: Walk, home: Home) -> None:
     def images(results: Path, run: str) -> dict[str, str]:
         entries = json.loads((results / run / "environments.json").read_text())["environments"]
         return {entry["image"]: entry["image_id"] for entry in entries}
@@ -154,7 +156,7 @@ def test_what_came_home_is_what_was_measured_there(walk: Walk) -> None:
     assert f"{walk.run}/run.json" in walk.said_at_home
 
 
-def test_the_report_at_home_has_both_runs_side_by_side(walk: Walk, home: Home) -> None:
+def test_report_at_home_shows_runs_side_by_side(walk: Walk, home: Home) -> None:
     assert home.own_run in walk.said_at_home
     assert walk.run in walk.said_at_home
     assert "compares hosts, not frameworks" in walk.said_at_home

@@ -65,9 +65,8 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_page_runs_both_frameworks_own_definitions_and_they_do_the_same_work(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_own_definitions_do_the_same_work(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """The page runs the own definitions of both frameworks, and they do the same work."""
     own = tmp_path / "my_models" / "wide"
     own.mkdir(parents=True)
     own.with_suffix(".py").write_text(MODEL)
@@ -114,9 +113,8 @@ def test_the_page_runs_both_frameworks_own_definitions_and_they_do_the_same_work
 
 
 @pytest.mark.slow
-def test_a_wrong_definition_is_caught_and_one_that_cannot_be_asked_is_not_comparable(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_wrong_definition_is_caught(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """A wrong definition is caught, and one that cannot be asked is not comparable."""
     for name, changes in WRONG.items():
         (tmp_path / "mine" / name).mkdir(parents=True)
         (tmp_path / "mine" / f"{name}.py").write_text(MODEL)

@@ -49,7 +49,8 @@ def _throughput(found: dict[str, Any]) -> dict[str, Any]:
     return next(metric for metric in pair["metrics"] if metric["metric"] == "throughput")
 
 
-def test_a_candidate_that_waits_after_each_block_is_slower_by_what_it_waits(site: Path, base_image: str) -> None:
+def test_waiting_candidate_is_slower_by_its_wait(site: Path, base_image: str) -> None:
+    """A candidate that waits after each block is slower by what it waits."""
     ended = orchestrator(
         site, base_image, "regress", "--baseline", "noop==steady", "--candidate", "noop==waiting",
         "--runtime", "docker", "--until-precise", "--json",
@@ -65,7 +66,8 @@ def test_a_candidate_that_waits_after_each_block_is_slower_by_what_it_waits(site
     assert "is worse than" in (run / "regression" / "index.html").read_text()
 
 
-def test_an_image_against_itself_is_the_same_and_no_alarm(site: Path, base_image: str) -> None:
+def test_image_compared_with_itself_is_the_same(site: Path, base_image: str) -> None:
+    """An image compared with itself is the same and raises no alarm."""
     ended = orchestrator(
         site, base_image, "regress", "--baseline", "noop==steady", "--candidate", "noop==steady",
         "--runtime", "docker", "--until-precise", "--json",

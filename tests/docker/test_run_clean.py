@@ -61,9 +61,8 @@ def two(engine: docker.DockerClient) -> Iterator[tuple[str, str]]:
             engine.api.remove_image(name, force=True)
 
 
-def test_the_older_content_may_go_and_its_removal_leaves_the_newer(
-    engine: docker.DockerClient, two: tuple[str, str]
-) -> None:
+def test_older_content_goes_and_newer_stays(engine: docker.DockerClient, two: tuple[str, str]) -> None:
+    """The older content may go, and its removal leaves the newer."""
     old, new = two
     (one,) = gone(engine, 1)
 
@@ -89,9 +88,8 @@ def test_what_a_run_needs_is_no_surplus(engine: docker.DockerClient, two: tuple[
     assert {name for one in gone(engine, 0) for name in one.names} == {*two, ALIAS}
 
 
-def test_what_a_user_has_built_on_ours_is_no_surplus_nor_is_what_it_stands_on(
-    engine: docker.DockerClient, two: tuple[str, str]
-) -> None:
+def test_images_built_on_ours_are_no_surplus(engine: docker.DockerClient, two: tuple[str, str]) -> None:
+    """An image that a user has built on ours is no surplus, nor is what it stands on."""
     made(engine, "mine", (MINE,), base=two[0])
 
     assert {name for one in gone(engine, 0) for name in one.names} == {two[1], ALIAS}

@@ -37,7 +37,7 @@ def folder(tmp_path: Path, behaviour: str) -> Path:
     return Run(tmp_path / "run").repeat_folder(f"behave-1-cpu/{behaviour}-train-b10", 0)
 
 
-def test_a_container_that_answers_is_ok_and_its_times_are_known(run, engine: docker.DockerClient) -> None:  # type: ignore[no-untyped-def]
+def test_answering_container_is_ok_with_known_times(run, engine: docker.DockerClient) -> None:  # type: ignore[no-untyped-def]
     outcome = run("fine")
 
     assert (outcome.status, outcome.reason, outcome.exit_code) == (Status.OK, "", 0)
@@ -46,7 +46,8 @@ def test_a_container_that_answers_is_ok_and_its_times_are_known(run, engine: doc
     assert outcome.started_at.endswith("+00:00")
 
 
-def test_a_container_sees_no_network_no_rights_and_nothing_of_the_host_but_its_folder(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_container_sees_only_its_own_folder(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A container sees no network, no rights and nothing of the host but its folder."""
     assert run("look").status is Status.OK
 
     seen = read_result(folder(tmp_path, "look") / "result.json").facts
@@ -65,7 +66,8 @@ def test_a_container_sees_no_network_no_rights_and_nothing_of_the_host_but_its_f
     assert (folder(tmp_path, "look") / "own").stat().st_uid == owner.st_uid
 
 
-def test_a_container_has_its_cpuset_its_threads_and_sees_no_gpu(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_container_has_its_cpus_and_no_gpu(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A container has its cpuset and its threads, and sees no GPU."""
     run("look")
 
     seen = read_result(folder(tmp_path, "look") / "result.json").facts
@@ -80,14 +82,16 @@ def test_a_container_cannot_start_processes_without_end(run, tmp_path: Path) -> 
     assert read_result(folder(tmp_path, "spawn") / "result.json").facts["pids"] == "BlockingIOError"
 
 
-def test_a_container_over_its_memory_is_oom_host_with_the_limit_in_the_reason(run) -> None:  # type: ignore[no-untyped-def]
+def test_container_over_its_memory_is_oom_host(run) -> None:  # type: ignore[no-untyped-def]
+    """A container over its memory is oom_host, with the limit in the reason."""
     outcome = run("eat", system=System("cpu", cpus=1, memory_bytes=64 * 2**20))
 
     assert outcome.status is Status.OOM_HOST
     assert outcome.reason == "killed for want of memory of 64 MiB"
 
 
-def test_a_container_over_its_time_is_removed_and_ends_as_timeout(run) -> None:  # type: ignore[no-untyped-def]
+def test_container_over_its_time_ends_as_timeout(run) -> None:  # type: ignore[no-untyped-def]
+    """A container over its time is removed and ends as timeout."""
     outcome = run("hang", timeout_s=2.0)
 
     assert (outcome.status, outcome.exit_code) == (Status.TIMEOUT, None)
@@ -117,7 +121,7 @@ def test_an_end_is_told_from_its_exit_status(run, behaviour: str, status: Status
     assert reason in outcome.reason
 
 
-def test_a_log_keeps_its_end_and_stays_within_its_bound(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_log_keeps_its_end_within_its_bound(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     run("talk")
 
     log = folder(tmp_path, "talk") / "log.txt"
@@ -125,9 +129,8 @@ def test_a_log_keeps_its_end_and_stays_within_its_bound(run, tmp_path: Path) -> 
     assert log.read_text().splitlines()[-2:] == ["the last word", "measured"]
 
 
-def test_an_image_that_is_not_there_is_launch_failed_with_the_words_of_the_engine(
-    run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:  # type: ignore[no-untyped-def]
+def test_missing_image_is_launch_failed(run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """An image that is not there is launch_failed with the words of the engine."""
     monkeypatch.setattr(support.BundledImage, "given", "bench-test-run/none:1")
     outcome = run("fine")
 
@@ -144,9 +147,8 @@ def test_the_phase_is_told_while_it_lasts(engine: docker.DockerClient, tmp_path:
     assert [event.phase for event in events if isinstance(event, PhaseChanged)] == ["steady"]
 
 
-def test_a_results_folder_with_a_colon_and_a_comma_in_its_name_is_mounted(
-    engine: docker.DockerClient, tmp_path: Path
-) -> None:
+def test_results_folder_of_odd_name_is_mounted(engine: docker.DockerClient, tmp_path: Path) -> None:
+    """A results folder with a colon and a comma in its name is mounted."""
     (outcome,) = support.execute_all(engine, tmp_path / "a:b,c" / "run", threading.Event(), support.cell("fine"))
 
     assert (outcome.status, outcome.reason) == (Status.OK, "")

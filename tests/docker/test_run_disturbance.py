@@ -81,9 +81,8 @@ def measured(
     return outcome, events
 
 
-def test_a_hog_beside_a_run_marks_its_samples_and_the_repeat_is_measured_once_more(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
-) -> None:
+def test_disturbed_repeat_is_measured_once_more(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """A hog next to a run marks its samples, and the repeat is measured once more."""
     with hog():
         outcome, events = measured(engine, base_image, tmp_path, Policy(extra_repeats=1), idle_wait_s=1.0)
 
@@ -99,7 +98,7 @@ def test_a_hog_beside_a_run_marks_its_samples_and_the_repeat_is_measured_once_mo
         assert {name for mark in judgement.marks for name, _ in mark.reasons} >= {"other_cpus"}
 
 
-def test_a_container_sees_of_its_host_what_the_judgement_needs(
+def test_container_sees_host_figures_the_judgement_needs(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
     """Confined as it is: a masked /proc/stat would leave every sample unjudged."""

@@ -140,16 +140,16 @@ def test_frameworks_whose_models_agree_do_the_same_work(ran: Ran) -> None:
         ("dropout", "torch dropout drops nothing in dropout_1, whose rate is 0.25: "),
     ],
 )
-def test_a_planted_model_that_is_not_equal_is_not_comparable_for_the_right_reason(
-    planted: str, reason: str, ran: Ran
-) -> None:
+def test_planted_model_fails_for_the_right_reason(planted: str, reason: str, ran: Ran) -> None:
+    """A planted model that is not equal is not comparable for the right reason."""
     for right in ("torch 2.13.0", "mxnet 1.9.1"):
         found = ran.verdict(right, f"torch {planted}")
         assert found["work"] == "not comparable"
         assert found["reason"].startswith(reason.replace("mxnet 1.9.1", right)), found["reason"]
 
 
-def test_what_was_planted_is_shown_has_no_rank_and_does_not_win(ran: Ran) -> None:
+def test_planted_model_is_shown_without_a_rank(ran: Ran) -> None:
+    """A planted model is shown, has no rank and does not win."""
     places = {place["label"]: place for place in ran.group["places"]}
 
     assert {label for label, place in places.items() if place["rank"]} == {"torch 2.13.0", "mxnet 1.9.1"}
@@ -160,7 +160,8 @@ def test_what_was_planted_is_shown_has_no_rank_and_does_not_win(ran: Ran) -> Non
     assert "are not comparable: batch\\_norm_1 is in" in table or "are not comparable: batch_norm_1 is in" in table
 
 
-def test_every_check_is_stored_with_its_log_and_is_not_made_again(ran: Ran, base_image: str) -> None:
+def test_stored_check_is_not_made_again(ran: Ran, base_image: str) -> None:
+    """Every check is stored with its log and is not made again."""
     checks = {check["check"]: check for check in ran.report["checks"]}
 
     assert len(checks) == 7
@@ -184,7 +185,7 @@ OTHERS = {
 @pytest.mark.parametrize(
     "name", [name if name == "keras-mxnet" else pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
 )
-def test_a_planted_model_is_caught_in_every_other_builder_too(
+def test_every_other_builder_catches_a_planted_model(
     name: str, engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
     """One fault each, where PyTorch has had them all: what matters is whose native layers are asked."""

@@ -74,7 +74,7 @@ def test_a_noop_cell_is_built_launched_and_measured(
     assert made.versions == result.facts["versions"]
 
 
-def test_an_image_that_is_there_already_is_asked_what_it_holds(
+def test_existing_image_is_asked_what_it_holds(
     engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path
 ) -> None:
     runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
@@ -87,9 +87,7 @@ def test_an_image_that_is_there_already_is_asked_what_it_holds(
     assert "numpy" in dict(again[spec().name].versions)
 
 
-def test_a_base_image_that_is_nowhere_is_named_before_anything_is_built(
-    engine: docker.DockerClient, settings: BuildSettings
-) -> None:
+def test_missing_base_image_is_named_before_building(engine: docker.DockerClient, settings: BuildSettings) -> None:
     (problem,) = image_problems(engine, [spec()], replace(settings, base_image="127.0.0.1:1/none:{python}"))
 
     assert "127.0.0.1:1/none:3.11" in problem

@@ -43,9 +43,8 @@ def hangs(log: Path) -> bool:
     return log.exists() and "hanging" in log.read_text()
 
 
-def test_sigterm_removes_the_running_container_and_begins_no_other_repeat(
-    engine: docker.DockerClient, tmp_path: Path
-) -> None:
+def test_sigterm_removes_container_and_begins_no_repeat(engine: docker.DockerClient, tmp_path: Path) -> None:
+    """SIGTERM removes the running container and begins no other repeat."""
     run = tmp_path / "run-sigterm"
     process = orchestrator(engine, run)
     assert len(containers(engine, run)) == 1
@@ -60,9 +59,8 @@ def test_sigterm_removes_the_running_container_and_begins_no_other_repeat(
     assert rest == [None, None]
 
 
-def test_what_a_killed_orchestrator_left_is_removed_by_the_next_and_its_repeat_is_run_again(
-    engine: docker.DockerClient, tmp_path: Path
-) -> None:
+def test_leftovers_of_a_killed_orchestrator_are_removed(engine: docker.DockerClient, tmp_path: Path) -> None:
+    """The next orchestrator removes what a killed one left and runs its repeat again."""
     run = tmp_path / "run-sigkill"
     process = orchestrator(engine, run)
 

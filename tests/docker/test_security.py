@@ -40,19 +40,22 @@ def seen(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.
     return read_result(Run(run).repeat_folder(outcome.cell_id, 0) / "result.json").facts
 
 
-def test_nothing_of_the_host_is_mounted_but_io_and_the_files_that_the_engine_makes_for_it(seen: dict[str, Any]) -> None:
+def test_only_io_is_mounted_from_the_host(seen: dict[str, Any]) -> None:
+    """Nothing of the host is mounted but io and the files that the engine makes for it."""
     others = {point for point in seen["mount_points"] if not point.startswith(OF_THE_KERNEL)}
 
     assert others == OF_THE_ENGINE
 
 
-def test_it_sees_no_other_process_no_name_and_no_variable_of_the_host(seen: dict[str, Any]) -> None:
+def test_container_sees_no_process_of_the_host(seen: dict[str, Any]) -> None:
+    """A container sees no other process, and no name and no variable of the host."""
     assert seen["processes"] == 1
     assert seen["hostname"] != socket.gethostname()
     assert not {name for name in seen["variables"] if "SECRET" in name or "proxy" in name.lower()}
 
 
-def test_it_has_no_capability_of_any_kind_and_a_filter_of_system_calls(seen: dict[str, Any]) -> None:
+def test_container_has_no_capability_but_a_filter(seen: dict[str, Any]) -> None:
+    """A container has no capability of any kind, and has a filter of system calls."""
     assert seen["capability_sets"] == ["0000000000000000"]
     assert (seen["no_new_privileges"], seen["seccomp"]) == ("1", "2")
     assert seen["mount"] == "-1"
@@ -74,6 +77,7 @@ def test_it_has_no_device_but_the_harmless_ones(seen: dict[str, Any]) -> None:
     }  # fmt: skip
 
 
-def test_it_is_told_no_name_server_and_no_domain_of_the_host(seen: dict[str, Any]) -> None:
+def test_container_gets_no_name_server_or_domain(seen: dict[str, Any]) -> None:
+    """A container gets no name server and no domain of the host."""
     assert [line for line in seen["names"].splitlines() if line.startswith("nameserver")] == ["nameserver 127.0.0.1"]
     assert not [line for line in seen["names"].splitlines() if line.startswith(("search", "domain"))]

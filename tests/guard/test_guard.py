@@ -120,7 +120,7 @@ def without_repetition(requests: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("matrix", ["all", "axes", "own"])
-def test_an_environment_is_made_of_what_it_was_made_of(matrix: str, matrices: Path) -> None:
+def test_environment_is_made_as_it_was(matrix: str, matrices: Path) -> None:
     """All below the measuring side: the layer whose name and text no redesign may change."""
     with adapters.surroundings(matrices, WIDE):
         found = adapters.environment_layers(Path(f"{matrix}.yaml"))
@@ -129,7 +129,8 @@ def test_an_environment_is_made_of_what_it_was_made_of(matrix: str, matrices: Pa
 
 
 @pytest.mark.parametrize("kind", ["nights", "searches"])
-def test_what_was_stored_of_nights_and_searches_is_shown_as_it_was(kind: str, tmp_path: Path) -> None:
+def test_nights_and_searches_are_shown_as_before(kind: str, tmp_path: Path) -> None:
+    """Stored nights and searches are shown as they were."""
     source = {"nights": "nightly", "searches": "searches"}[kind]
     shutil.copytree(CORPUS / source, tmp_path / source)
     found = adapters.nights(tmp_path / source) if kind == "nights" else adapters.searches(tmp_path / source, WIDE)
@@ -143,7 +144,7 @@ def test_what_was_stored_of_nights_and_searches_is_shown_as_it_was(kind: str, tm
 
 
 @pytest.mark.parametrize("run", TRIALS, ids=lambda run: run.name)
-def test_a_regression_test_comes_to_what_it_came_to(run: Path, tmp_path: Path) -> None:
+def test_regression_test_comes_to_its_old_verdict(run: Path, tmp_path: Path) -> None:
     """Judged anew from the files of its run, without a look at the verdicts that are stored beside them."""
     shutil.copytree(run, tmp_path / run.name)
     (tmp_path / run.name / "regression.json").unlink()

@@ -21,7 +21,8 @@ def test_the_pages_of_figures_cite_commits() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_every_commit_that_a_page_cites_is_in_the_history(page: Path) -> None:
+def test_cited_commits_are_in_the_history(page: Path) -> None:
+    """Every commit that a page cites is in the history."""
     if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         pytest.skip("there is no history here, or only the end of it")
     cited = sorted(set(CITED.findall(page.read_text())))

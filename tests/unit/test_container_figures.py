@@ -12,7 +12,8 @@ def a_pair(ratio: float | None, effect: float | None, verdict: str = "inconclusi
     return {"verdict": verdict, "metrics": [{**judged, "minimum_detectable_effect": effect}]}
 
 
-def test_a_release_beside_itself_says_when_it_was_looked_at_and_what_it_could_have_missed() -> None:
+def test_release_next_to_itself_says_its_limits() -> None:
+    """A release next to itself says when it was looked at and what it could have missed."""
     pairs = [a_pair(0.932, 0.21), a_pair(1.061, 0.098), *[a_pair(1.0, 0.05, "same")] * 18]
 
     found = regress.itself({"looks": [6], "pairs": pairs})
@@ -26,7 +27,8 @@ def test_a_release_beside_itself_says_when_it_was_looked_at_and_what_it_could_ha
         assert not regress.itself({"looks": [6], "pairs": [*pairs[1:], a_pair(0.8, 0.1, alarm)]})["within"]
 
 
-def test_a_search_beside_brute_force_says_its_tolerance_and_what_lies_beyond_the_default() -> None:
+def test_search_next_to_brute_force_says_tolerance() -> None:
+    """A search next to brute force says its tolerance and what lies beyond the default."""
     said = bisect.beside_the_default({
         "1.3.0": [1.084, 1.068, 1.099], "1.4.0": [1.006, 1.001, 1.011], "1.5.0": [0.966, 0.941, 0.991],
         "1.6.0": [0.9, 0.89, 0.91], "1.7.0": [None, None, None],

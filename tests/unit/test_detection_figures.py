@@ -9,7 +9,7 @@ from bench import detection, simulated
 from orchestrator.analysis.comparison import Verdict, looks
 
 
-def test_a_page_says_what_holds_and_what_does_not() -> None:
+def test_page_says_what_holds_and_what_not() -> None:
     found = detection.share("alarms", 30, 1000, "nights", high=0.05)
     missed = detection.share("steps", 700, 1000, "series", low=0.8)
     on = {"at": "2026-11-22T02:25:06", "commit": "abc1234", "cpus": 2, "cpu": "x", "kernel": "6.1"}
@@ -23,7 +23,8 @@ def test_a_page_says_what_holds_and_what_does_not() -> None:
     assert "- nights: 2026-11-22, commit abc1234, 2 × x, Linux 6.1" in page
 
 
-def test_the_page_at_hand_is_of_the_figures_at_hand_and_all_of_them_hold() -> None:
+def test_stored_page_matches_its_figures() -> None:
+    """The page at hand is of the figures at hand, and all of them hold."""
     if not detection.FIGURES.exists():
         pytest.skip("nothing is simulated yet")
     figures = json.loads(detection.FIGURES.read_text())
@@ -34,7 +35,8 @@ def test_the_page_at_hand_is_of_the_figures_at_hand_and_all_of_them_hold() -> No
     assert [row for row in (*measured, *simulated_ones) if row["within"] is False] == []
 
 
-def test_a_change_within_three_nights_is_found_and_every_other_is_a_false_alarm() -> None:
+def test_late_findings_are_false_alarms() -> None:
+    """A change found within three nights counts as found, and every other finding is a false alarm."""
     history = simulated.History(np.ones((4, 60)), np.array([30, 30, 30, 30]))
 
     found = simulated.judged(history, [[27], [34], [], [31, 32, 50]])
@@ -42,7 +44,7 @@ def test_a_change_within_three_nights_is_found_and_every_other_is_a_false_alarm(
     assert (found.recall, found.false_alarms) == (0.5, 3 / 4)
 
 
-def test_series_have_the_scatter_and_the_step_that_they_are_said_to_have() -> None:
+def test_series_have_the_stated_scatter_and_step() -> None:
     plain = simulated.histories(np.random.default_rng(1), 400, 0.0, spikes=False)
     spiky = simulated.histories(np.random.default_rng(1), 400, 0.0, spikes=True)
     stepped = simulated.histories(np.random.default_rng(1), 400, 0.05, spikes=False)
@@ -55,7 +57,8 @@ def test_series_have_the_scatter_and_the_step_that_they_are_said_to_have() -> No
     assert 5 <= stepped.steps.min() <= stepped.steps.max() <= 55
 
 
-def test_a_cell_is_measured_until_it_is_decided_and_no_further() -> None:
+def test_cell_is_measured_only_until_decided() -> None:
+    """A cell is measured until it is decided and no further."""
     plan, draw = looks(20), np.random.default_rng(1)
 
     assert simulated.decided(draw, plan, 1.5) == simulated.Decided(Verdict.SLOWER, 6)

@@ -21,7 +21,8 @@ def steers(character: str) -> bool:
     return bidirectional or unicodedata.category(character) in CATEGORIES
 
 
-def test_no_character_of_unicode_that_steers_is_left_as_it_is() -> None:
+def test_every_steering_character_is_encoded() -> None:
+    """No character of Unicode that steers is left as it is."""
     every = [chr(code) for code in range(0x11_0000)]
 
     text = json_text(every)

@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parents[1] / "golden/contract/result.json"
 LOOPS = sorted(HANDWRITTEN.glob("*_loop.py"))
 
 
-def test_the_loops_train_on_the_numbers_that_a_run_trains_on() -> None:
+def test_loops_and_runs_train_on_same_numbers() -> None:
     own = datasets.named("synthetic", lenet, 1)
     count = own.batch_count(BATCH, None)
 
@@ -39,7 +39,7 @@ def test_every_loop_takes_them(loop: Path) -> None:
     assert not re.search("rand", text)
 
 
-def test_there_is_a_loop_for_every_framework_that_is_compared() -> None:
+def test_every_compared_framework_has_a_loop() -> None:
     catalog = shipped_catalog()
     builders = {catalog.environment(framework, 0).builder for framework in frameworks.FRAMEWORKS.values()}
 
@@ -50,7 +50,7 @@ def test_bars_and_options_are_those_of_rows() -> None:
     assert {*frameworks.BARS, *frameworks.OPTIONS} <= {*frameworks.FRAMEWORKS}
 
 
-def test_a_loop_is_given_the_pace_of_a_repeat() -> None:
+def test_loop_gets_the_pace_of_a_repeat() -> None:
     result = Result.model_validate_json(GOLDEN.read_bytes())
     block = result.blocks[0]
     changes = {

@@ -75,7 +75,8 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_imports_only_from_parts_before_its_own(path: Path) -> None:
+def test_modules_import_only_from_earlier_parts(path: Path) -> None:
+    """A module imports from no part after its own."""
     own = ORDER.index(_part(path))
     later = [
         name
@@ -116,7 +117,8 @@ def test_only_the_command_line_reads_the_environment(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_one_module_starts_processes_and_only_one_package_speaks_to_the_engine(path: Path) -> None:
+def test_one_module_starts_processes(path: Path) -> None:
+    """Only one module starts processes, and only four packages speak to the engine."""
     imported = {name.split(".")[0] for name in _imports(path)}
 
     assert "subprocess" not in imported or _part(path) == "processes"

@@ -29,7 +29,7 @@ def test_every_set_up_checks_hashes(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["setup", "matrix"])
-def test_the_set_up_says_how_to_call_the_command(target: str, tmp_path: Path) -> None:
+def test_setup_says_how_to_call_the_command(target: str, tmp_path: Path) -> None:
     last = dry(target, tmp_path).splitlines()[-1]
 
     assert f"{tmp_path}/bin/orchestrator" in last

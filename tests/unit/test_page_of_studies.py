@@ -93,20 +93,22 @@ def test_warnings_of_a_run_are_shown() -> None:
     assert "the files of mnist were a stand-in" in _page(warned)
 
 
-def test_the_latest_full_run_and_smoke_run_are_shown() -> None:
+def test_latest_full_and_smoke_runs_are_shown() -> None:
     reports = [_report(SECOND), _report(THIRD, smoke_run=True), _report(name="another"), _report(FIRST), s.example()]
 
     assert [[report.run for report in each.shown] for each in studies.by_study(reports)] == [[SECOND, THIRD], [FIRST]]
 
 
-def test_a_claim_is_concluded_once_from_the_full_run() -> None:
+def test_claim_is_concluded_from_full_run() -> None:
+    """A claim is concluded once, from the full run."""
     page = _page(_report(smoke_run=True), _report(SECOND))
 
     assert _section(page, "What stands on this hardware").count("MXNet is faster") == 1
     assert page.count("A smoke run: it measures too few steps") == 1
 
 
-def test_a_claim_is_concluded_from_a_run_with_its_cells() -> None:
+def test_claim_needs_a_run_with_its_cells() -> None:
+    """A claim is concluded from a run with its cells."""
     (study,) = studies.by_study([_report(FIRST), _report(SECOND, cells=(FAST, SLOW)), _report(THIRD, smoke_run=True)])
 
     assert {name: report.run for name, (report, _) in study.concluded.items()} == {
@@ -119,12 +121,14 @@ def test_a_study_without_a_run_is_named() -> None:
     assert "Not measured: unheard-of." in _page(_report(), current={"unheard-of": [Study("Another")]})
 
 
-def test_a_run_of_other_claims_than_today_is_marked() -> None:
+def test_run_of_changed_claims_is_marked() -> None:
+    """A run of other claims than those of today is marked."""
     assert studies.CHANGED in _page(_report(), current={"a-study": [replace(STUDY, claims=STUDY.claims[:2])]})
     assert studies.CHANGED not in _page(_report(), current={"a-study": [STUDY]})
 
 
-def test_a_smoke_run_is_held_to_the_claims_of_a_smoke_run() -> None:
+def test_smoke_run_answers_smoke_claims() -> None:
+    """A smoke run is compared with the claims of a smoke run."""
     current = {"a-study": [STUDY, replace(STUDY, claims=STUDY.claims[:2])]}
 
     assert studies.CHANGED in _page(_report(smoke_run=True), current=current)

@@ -5,7 +5,8 @@ import pytest
 from bench import remeasure
 
 
-def test_both_intervals_are_counted_and_their_width_is_told() -> None:
+def test_both_intervals_are_counted_with_widths() -> None:
+    """Both intervals are counted, and their width is given."""
     stated = {
         "values": [99.0, 100.0, 101.0],
         "estimate": {"value": 100.0, "n": 3, "next_low": 88.0, "next_high": 114.0},
@@ -26,7 +27,8 @@ def test_one_repeat_states_nothing_to_be_inside_of() -> None:
         remeasure.inside((None, None), [1.0])
 
 
-def test_every_value_that_a_report_gives_is_taken_with_what_it_states() -> None:
+def test_every_reported_value_is_taken() -> None:
+    """Every value that a report gives is taken with what the report states."""
     framework, workload = {"name": "torch", "version": "2.13.0"}, {"model": "lenet", "batch_size": 64}
     repeats = [{"measurement": {"samples_per_s": value}} for value in (1.0, 2.0)]
     cell = {

@@ -18,7 +18,8 @@ def series(*levels: tuple[float, int], noise: float = NOISE, seed: int = 1) -> l
     return list(steps * np.exp(noise * draw.standard_normal(len(steps))))
 
 
-def test_a_step_is_found_where_it_is_with_its_levels_and_its_certainty() -> None:
+def test_step_is_found_with_levels_and_certainty() -> None:
+    """A step is found at its place, with its levels and its certainty."""
     (found,) = change_points(series((100, 30), (93, 30)))
 
     assert found.index == pytest.approx(30, abs=1)
@@ -32,7 +33,8 @@ def test_a_series_without_a_change_has_none() -> None:
 
 @pytest.mark.parametrize("at", [0, 1, 20, 21, 40, 58, 59])
 @pytest.mark.parametrize("nights", [1, 2])
-def test_spikes_of_one_night_or_two_are_no_change(at: int, nights: int) -> None:
+def test_spikes_of_two_nights_are_no_change(at: int, nights: int) -> None:
+    """Spikes of one night or two are no change."""
     for seed in range(10):
         values = series((100, 60), seed=seed)
         values[at : at + nights] = [0.7 * each for each in values[at : at + nights]]
@@ -40,7 +42,8 @@ def test_spikes_of_one_night_or_two_are_no_change(at: int, nights: int) -> None:
         assert change_points(values) == []
 
 
-def test_a_spike_in_a_series_with_a_step_changes_nothing_about_it() -> None:
+def test_spike_changes_nothing_about_a_step() -> None:
+    """A spike in a series with a step changes nothing about the step."""
     values = series((100, 30), (93, 30))
     (without,) = change_points(values)
     values[45] *= 0.6
@@ -51,7 +54,8 @@ def test_a_spike_in_a_series_with_a_step_changes_nothing_about_it() -> None:
     assert (found.before, found.after) == pytest.approx((without.before, without.after), rel=2e-3)
 
 
-def test_a_small_step_in_a_long_series_is_placed_by_all_the_nights_around_it() -> None:
+def test_small_step_is_placed_by_all_nights() -> None:
+    """A small step in a long series is placed by all the nights around it."""
     off = [
         min((abs(each.index - 100) for each in change_points(series((100, 100), (97, 100), seed=seed))), default=100)
         for seed in range(300)
@@ -61,7 +65,8 @@ def test_a_small_step_in_a_long_series_is_placed_by_all_the_nights_around_it() -
     assert np.mean(np.less_equal(off, 3)) >= 0.96
 
 
-def test_every_change_of_several_is_found_even_where_they_cancel() -> None:
+def test_several_changes_are_found_though_they_cancel() -> None:
+    """Every one of several changes is found, even where they cancel out."""
     found = change_points(series((100, 40), (92, 12), (100, 40), (110, 30), (104, 30)))
 
     assert [each.index for each in found] == pytest.approx([40, 52, 92, 122], abs=2)
@@ -76,14 +81,15 @@ def test_a_change_shows_from_its_third_night_on() -> None:
     assert [each.index for each in change_points(values[:33])] == [30]
 
 
-def test_what_is_smaller_than_the_smallest_effect_is_none() -> None:
+def test_effects_below_the_smallest_are_no_change() -> None:
     values = series((100, 200), (101.5, 200), noise=0.002)
 
     assert change_points(values) == []
     assert [each.index for each in change_points(values, min_effect=0.01)] == [200]
 
 
-def test_values_that_do_not_scatter_change_where_they_change() -> None:
+def test_exact_values_change_where_they_change() -> None:
+    """Values that do not scatter change where they change."""
     sizes = [1000.0] * 10 + [1100.0] * 10
 
     assert change_points(sizes) == [ChangePoint(10, pytest.approx(1000), pytest.approx(1100), pytest.approx(0))]
@@ -91,7 +97,8 @@ def test_values_that_do_not_scatter_change_where_they_change() -> None:
 
 
 @pytest.mark.parametrize("length", range(6))
-def test_a_series_too_short_to_have_three_values_on_either_side_has_none(length: int) -> None:
+def test_too_short_series_has_no_change(length: int) -> None:
+    """A series too short to have three values on either side has no change."""
     assert change_points([100.0, 100.1, 99.9, 50.0, 50.1][:length]) == []
 
 
@@ -109,7 +116,8 @@ def test_a_smallest_effect_below_nothing_is_refused(wrong: float) -> None:
 
 @given(st.integers(0, 10_000), st.floats(min_value=1e-6, max_value=1e6))
 @settings(max_examples=30)
-def test_the_unit_does_not_matter_and_a_time_changes_where_its_rate_does(seed: int, factor: float) -> None:
+def test_rates_and_their_times_change_alike(seed: int, factor: float) -> None:
+    """The unit does not matter, and a time changes where its rate does."""
     values = series((100, 20), (90, 15), (97, 25), seed=seed)
     found = change_points(values)
 
@@ -122,7 +130,7 @@ def test_the_unit_does_not_matter_and_a_time_changes_where_its_rate_does(seed: i
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_series_read_backwards_has_its_changes_at_the_same_places(seed: int) -> None:
+def test_series_read_backwards_has_the_same_changes(seed: int) -> None:
     """Give or take a value beside the step that is taken for a spike: it may belong to either side.
 
     Fixed seeds: where several such values meet, as in one of some thousand series, it may be two or three of them.
@@ -135,7 +143,8 @@ def test_a_series_read_backwards_has_its_changes_at_the_same_places(seed: int) -
 
 
 @given(st.lists(st.floats(min_value=1e-6, max_value=1e6), max_size=60))
-def test_changes_of_any_series_rise_lie_inside_and_are_as_large_and_as_sure_as_asked(values: list[float]) -> None:
+def test_changes_are_ordered_large_and_sure_enough(values: list[float]) -> None:
+    """Changes of any series rise, lie inside it, and are as large and as sure as asked."""
     found = change_points(values)
 
     places = [0, *(each.index for each in found), len(values)]
@@ -145,7 +154,8 @@ def test_changes_of_any_series_rise_lie_inside_and_are_as_large_and_as_sure_as_a
     assert all(0 <= each.p_value <= 0.005 for each in found)
 
 
-def test_one_series_in_a_hundred_without_a_change_shows_one_at_most() -> None:
+def test_one_steady_series_in_a_hundred_shows_changes() -> None:
+    """At most one in a hundred series without a change shows one."""
     found = [change_points(series((100, 60), seed=seed)) for seed in range(500)]
 
     assert sum(map(bool, found)) <= 8

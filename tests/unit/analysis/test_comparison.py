@@ -25,7 +25,8 @@ def paired(baseline: list[float], candidate: list[float], tolerance: float = TOL
     return compare(baseline, candidate, tolerance=tolerance, higher_is_better=True, paired=True)
 
 
-def test_pairs_are_judged_by_scipys_t_interval_on_the_logarithms_of_their_ratios() -> None:
+def test_pairs_are_judged_by_scipys_t_interval() -> None:
+    """Pairs are judged by SciPy's t interval on the logarithms of their ratios."""
     baseline, candidate = drawn(100, 0.05, 8), drawn(97, 0.05, 8, seed=2)
     logs = [math.log(c / b) for b, c in zip(baseline, candidate, strict=True)]
     test = stats.ttest_1samp(logs, 0)
@@ -81,14 +82,15 @@ def test_the_verdict_says_what_the_interval_allows(
     assert (found.verdict, found.differs) == (verdict, differs)
 
 
-def test_slower_is_worse_whether_the_metric_is_a_rate_or_a_time() -> None:
+def test_slower_is_worse_for_rates_and_times() -> None:
     more = ([100.0, 101.0, 99.0], [110.0, 111.0, 109.0])
 
     assert compare(*more, tolerance=TOLERANCE, higher_is_better=True).verdict is Verdict.FASTER
     assert compare(*more, tolerance=TOLERANCE, higher_is_better=False).verdict is Verdict.SLOWER
 
 
-def test_one_repeat_of_a_side_gives_a_ratio_and_nothing_more() -> None:
+def test_single_repeat_gives_a_ratio_alone() -> None:
+    """One repeat of a side gives a ratio and nothing more."""
     for found in (
         compare([100.0], [90.0], tolerance=TOLERANCE, higher_is_better=True),
         compare([100.0, 101.0], [90.0], tolerance=TOLERANCE, higher_is_better=True),
@@ -99,7 +101,8 @@ def test_one_repeat_of_a_side_gives_a_ratio_and_nothing_more() -> None:
         assert (found.verdict, found.more_repeats, found.differs) == (Verdict.INCONCLUSIVE, None, False)
 
 
-def test_repeats_that_do_not_scatter_are_judged_by_their_ratio_alone() -> None:
+def test_repeats_without_scatter_are_judged_by_ratio() -> None:
+    """Repeats that do not scatter are judged by their ratio alone."""
     for candidate, verdict, p_value in (
         (100.0, "same", 1),
         (101.0, "same", 0),
@@ -149,7 +152,8 @@ def test_arrays_are_taken_as_well_as_lists() -> None:
     assert paired(np.array(baseline), np.array(candidate)) == paired(baseline, candidate)  # type: ignore[arg-type]
 
 
-def test_a_metric_that_may_be_negative_is_compared_by_differences_of_its_exponential() -> None:
+def test_negative_metric_is_compared_by_its_exponential() -> None:
+    """A metric that may be negative is compared by differences of its exponential."""
     baseline, candidate = [-0.30, -0.31, -0.29, 0.0], [-0.10, -0.12, -0.09, 0.21]
     test = stats.ttest_1samp(np.subtract(candidate, baseline), 0)
 
@@ -185,7 +189,7 @@ def test_swapped_sides_give_the_inverse(both: list[tuple[float, float]], belong_
 
 
 @given(pairs)
-def test_a_rate_and_the_time_that_it_takes_get_one_verdict(both: list[tuple[float, float]]) -> None:
+def test_rate_and_its_time_get_one_verdict(both: list[tuple[float, float]]) -> None:
     rate = paired([b for b, _ in both], [c for _, c in both])
     time = compare(
         [1 / b for b, _ in both], [1 / c for _, c in both], tolerance=TOLERANCE, higher_is_better=False, paired=True
@@ -212,7 +216,8 @@ def test_the_unit_does_not_matter(baseline: list[float], candidate: list[float],
 
 
 @given(pairs, st.floats(min_value=1.0, max_value=10))
-def test_a_candidate_that_gets_slower_is_never_judged_better(both: list[tuple[float, float]], factor: float) -> None:
+def test_slower_candidate_is_never_judged_better(both: list[tuple[float, float]], factor: float) -> None:
+    """A candidate that gets slower is never judged better."""
     order = [Verdict.FASTER, Verdict.SAME, Verdict.SLOWER]
     baseline, candidate = ([each[side] for each in both] for side in (0, 1))
     before, after = paired(baseline, candidate), paired(baseline, [each / factor for each in candidate])
@@ -222,9 +227,10 @@ def test_a_candidate_that_gets_slower_is_never_judged_better(both: list[tuple[fl
 
 
 @given(pairs)
-def test_a_decision_stands_at_every_lower_confidence_and_every_narrower_tolerance(
+def test_decision_stands_at_looser_levels(
     both: list[tuple[float, float]],
 ) -> None:
+    """A decision stands at every lower confidence and every narrower tolerance."""
     baseline, candidate = ([each[side] for each in both] for side in (0, 1))
 
     def at(confidence: float, tolerance: float) -> Verdict:
@@ -252,13 +258,14 @@ def share(verdict: str, slowdown: float, blocks: int, nights: int = 2000, **opti
     return sum(found() == verdict for _ in range(nights)) / nights
 
 
-def test_a_version_at_the_tolerance_is_called_same_or_slower_as_rarely_as_the_levels_say() -> None:
+def test_false_verdicts_are_as_rare_as_promised() -> None:
+    """A version at the tolerance is called same or slower as rarely as the levels say."""
     assert share("slower", 1.02, 12, confidence=0.9) == pytest.approx(0.05, abs=0.015)
     assert share("same", 1.02, 24, confidence=0.99, equivalence=0.05) == pytest.approx(0.05, abs=0.015)
 
 
 @pytest.mark.parametrize("blocks", [3, 6, 24])
-def test_the_minimum_detectable_effect_is_found_in_four_of_five_cases(blocks: int) -> None:
+def test_minimum_detectable_effect_shows_four_times_in_five(blocks: int) -> None:
     """With the true variance known, so that each draw has the same effect to find."""
     deviation, found = 0.02 * math.sqrt(2), []
     baseline = [1.0] * blocks
@@ -277,7 +284,7 @@ def _standard(n: int) -> list[float]:
 
 
 @pytest.mark.parametrize("blocks", [6, 12])
-def test_more_repeats_settle_it_in_four_of_five_cases(blocks: int) -> None:
+def test_more_repeats_settle_four_cases_of_five(blocks: int) -> None:
     """Truths from a wide range, since nothing is assumed of them: what is promised is kept over all promises."""
     draw = np.random.default_rng(9)
     kept = []
@@ -292,7 +299,8 @@ def test_more_repeats_settle_it_in_four_of_five_cases(blocks: int) -> None:
     assert np.mean(kept) == pytest.approx(0.8, abs=0.06)
 
 
-def test_what_a_thousand_repeats_would_not_settle_promises_nothing() -> None:
+def test_hopeless_comparison_promises_no_repeats() -> None:
+    """A comparison that a thousand repeats would not settle promises nothing."""
     at_the_limit = [102 * math.exp(0.01 * z) for z in _standard(40)]
 
     found = paired([100.0] * 40, at_the_limit)

@@ -28,13 +28,15 @@ def judged(one: ParitySide, other: ParitySide, mode: Mode = Mode.TRAIN) -> PairP
     return found
 
 
-def test_a_dropout_that_drops_on_both_sides_is_the_same_work_whatever_it_draws() -> None:
+def test_dropouts_that_drop_are_the_same_work() -> None:
+    """A dropout that drops on both sides is the same work, whatever it draws."""
     other = DROPS.model_copy(update={"losses": (2.3, 2.3, 2.3 * (1 + 1.1e-5))})
 
     assert judged(dropping(TORCH, DROPS), dropping(MXNET, other)).work is WorkParity.SAME
 
 
-def test_a_dropout_that_drops_nothing_is_other_work_in_training_and_the_same_in_inference() -> None:
+def test_dropout_that_drops_nothing_is_other_training() -> None:
+    """A dropout that drops nothing is other work in training and the same in inference."""
     sides = dropping(TORCH, DROPS), dropping(MXNET, STAYS)
     found = judged(*sides)
 
@@ -51,11 +53,12 @@ def test_a_dropout_that_drops_nothing_is_other_work_in_training_and_the_same_in_
     assert judged(*sides, Mode.INFER).work is WorkParity.SAME
 
 
-def test_two_sides_that_drop_nothing_are_both_unlike_the_definition() -> None:
+def test_two_idle_dropouts_both_break_the_definition() -> None:
+    """Two sides that drop nothing are both unlike the definition."""
     assert judged(dropping(TORCH, STAYS), dropping(MXNET, STAYS)).work is WorkParity.NOT_COMPARABLE
 
 
-def test_a_dropout_of_rate_0_must_leave_the_loss_alone() -> None:
+def test_dropout_of_rate_0_leaves_the_loss_alone() -> None:
     idle, busy = (each.model_copy(update={"rate": 0.0}) for each in (STAYS, DROPS))
 
     assert judged(dropping(TORCH, idle), dropping(MXNET, idle)).work is WorkParity.SAME
@@ -72,7 +75,8 @@ def test_definitions_with_different_rates_are_other_work() -> None:
     )  # fmt: skip
 
 
-def test_an_older_answer_holds_no_losses_with_dropout_and_leaves_training_unchecked() -> None:
+def test_older_answer_leaves_training_unchecked() -> None:
+    """An older answer holds no losses with dropout and leaves training unchecked."""
     sides = dropping(TORCH, DROPS), dropping(MXNET, None)
 
     found = judged(*sides)
@@ -81,14 +85,16 @@ def test_an_older_answer_holds_no_losses_with_dropout_and_leaves_training_unchec
     assert judged(*sides, Mode.INFER).work is WorkParity.SAME
 
 
-def test_what_breaks_a_bar_is_told_before_a_dropout_that_drops_nothing() -> None:
+def test_broken_bar_is_reported_before_idle_dropout() -> None:
+    """A broken bar is reported before a dropout that drops nothing."""
     found = judged(dropping(TORCH, DROPS), dropping(MXNET, STAYS, first_loss=2.4))
 
     assert found.reason.startswith("first loss ")
 
 
 @pytest.mark.parametrize(("explains", "known"), [("dropout", "mxnet 1.9.1: it has none"), ("losses", "")])
-def test_a_known_fault_may_explain_a_dropout_that_drops_nothing(explains: Any, known: str) -> None:
+def test_known_fault_may_explain_an_idle_dropout(explains: Any, known: str) -> None:
+    """A known fault may explain a dropout that drops nothing."""
     fault = KnownFault(name="x", frameworks=("mxnet",), layers=("dropout",), explains=(explains,), fault="it has none")
 
     found = pair(dropping(TORCH, DROPS), dropping(MXNET, STAYS), Mode.TRAIN, [fault])
@@ -96,5 +102,5 @@ def test_a_known_fault_may_explain_a_dropout_that_drops_nothing(explains: Any, k
     assert found.known_fault == known
 
 
-def test_a_model_without_dropout_needs_no_losses_with_any() -> None:
+def test_model_without_dropout_needs_no_dropout_losses() -> None:
     assert judged(side(TORCH), side(MXNET)).work is WorkParity.SAME

@@ -11,7 +11,8 @@ from orchestrator.analysis.estimates import PREDICTION, estimate, prediction, va
 positive = st.floats(min_value=1e-3, max_value=1e6)
 
 
-def test_an_estimate_is_the_geometric_mean_with_scipys_t_interval_on_the_logarithms() -> None:
+def test_estimate_is_the_geometric_mean_with_interval() -> None:
+    """An estimate is the geometric mean with SciPy's t interval on the logarithms."""
     values = [980.0, 1010.0, 1005.0, 1050.0]
     logs = [math.log(value) for value in values]
     low, high = stats.t.interval(0.95, 3, loc=sum(logs) / 4, scale=stats.sem(logs))
@@ -31,7 +32,8 @@ def test_one_repeat_has_a_value_and_no_interval() -> None:
     assert (found.next_low, found.next_high) == prediction([12.5]) == (None, None)
 
 
-def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
+def test_interval_holds_the_truth_as_promised() -> None:
+    """The interval holds the truth about as often as it says."""
     draw = random.Random(7)
     hits = 0
     for _ in range(1000):
@@ -44,7 +46,8 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
 
 
 @given(st.lists(positive, min_size=2, max_size=20), st.floats(min_value=0.1, max_value=10))
-def test_an_estimate_scales_with_its_unit_and_lies_in_its_interval(values: list[float], factor: float) -> None:
+def test_estimate_scales_and_lies_in_its_interval(values: list[float], factor: float) -> None:
+    """An estimate scales with its unit and lies in its interval."""
     one, other = estimate(values), estimate([factor * value for value in values])
 
     assert other.value == pytest.approx(factor * one.value)
@@ -66,7 +69,8 @@ def test_variation_is_the_sample_deviation_over_the_mean() -> None:
 
 
 @pytest.mark.parametrize("further", [1, 4])
-def test_a_prediction_interval_is_t_times_the_deviation_times_the_root_of_both_shares(further: int) -> None:
+def test_prediction_interval_follows_its_formula(further: int) -> None:
+    """A prediction interval is t times the deviation times the root of both shares."""
     values = [980.0, 1010.0, 1005.0, 1050.0]
     logs = [math.log(value) for value in values]
     half = stats.t.ppf(0.995, 3) * stats.tstd(logs) * math.sqrt(1 / 4 + 1 / further)
@@ -79,7 +83,8 @@ def test_a_prediction_interval_is_t_times_the_deviation_times_the_root_of_both_s
 
 
 @pytest.mark.parametrize("further", [1, 6])
-def test_nine_of_ten_re_measurements_lie_in_the_prediction_interval_nearly_always(further: int) -> None:
+def test_prediction_interval_holds_nine_of_ten_repeats(further: int) -> None:
+    """Nine of ten re-measurements lie in the prediction interval nearly always."""
     draw = random.Random(11)
 
     def measured(repeats: int) -> list[float]:

@@ -10,11 +10,12 @@ from orchestrator.resources import ROOT
 from tests.effort import examples
 
 
-def test_a_single_look_at_a_single_cell_has_the_whole_of_alpha() -> None:
+def test_single_look_has_the_whole_of_alpha() -> None:
+    """A single look at a single cell has the whole of alpha."""
     assert looks(1, blocks=(6,)) == (Look(6, 0.95, 0.05),)
 
 
-def test_most_of_alpha_is_left_for_the_last_look() -> None:
+def test_last_look_has_most_of_alpha() -> None:
     found = looks(20)
 
     assert [look.blocks for look in found] == [6, 12, 24]
@@ -27,7 +28,8 @@ def test_most_of_alpha_is_left_for_the_last_look() -> None:
     st.lists(st.integers(2, 1000), min_size=1, max_size=6, unique=True).map(sorted),
     st.floats(min_value=1e-3, max_value=0.4),
 )
-def test_the_levels_of_all_looks_at_all_cells_add_up_to_alpha(family: int, blocks: list[int], alpha: float) -> None:
+def test_levels_of_all_looks_add_up_to_alpha(family: int, blocks: list[int], alpha: float) -> None:
+    """The levels of all looks at all cells add up to alpha."""
     found = looks(family, blocks=blocks, alpha=alpha)
 
     assert family * sum(1 - look.confidence for look in found) == pytest.approx(alpha)
@@ -51,7 +53,8 @@ def test_looks_that_mean_nothing_are_refused(family: int, blocks: tuple[int, ...
         looks(family, blocks=blocks, alpha=alpha)
 
 
-def test_all_intervals_of_all_looks_hold_the_truth_in_all_but_alpha_of_the_nights() -> None:
+def test_all_intervals_hold_the_truth_but_for_alpha() -> None:
+    """All intervals of all looks hold the truth in all but alpha of the nights."""
     draw = np.random.default_rng(6)
     plan, family, nights = looks(5, blocks=(3, 6, 12), alpha=0.1), 5, max(200, examples(600))
     wrong = 0
@@ -74,7 +77,7 @@ def test_all_intervals_of_all_looks_hold_the_truth_in_all_but_alpha_of_the_night
     assert 0.05 <= wrong / nights <= 0.12
 
 
-def test_the_program_on_the_page_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_program_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "regression.md").read_text()
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
 

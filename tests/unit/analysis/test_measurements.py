@@ -26,7 +26,8 @@ def epoch_run(*epoch_s: float) -> Result:
     return made.model_copy(update=changes)
 
 
-def test_an_epoch_runs_value_is_that_of_its_steady_state_and_the_first_epoch_stands_apart() -> None:
+def test_epoch_value_leaves_out_the_first_epoch() -> None:
+    """The value of an epoch run is that of its steady state, and the first epoch stands apart."""
     found = repeat_measurement(epoch_run(4.0, 2.0, 2.5, 2.0), None, in_epochs=True)
 
     assert found.samples_per_s == pytest.approx(500)
@@ -34,14 +35,16 @@ def test_an_epoch_runs_value_is_that_of_its_steady_state_and_the_first_epoch_sta
     assert found.epochs == RepeatEpochs((4.0, 2.0, 2.5, 2.0), total_s=11.0, after_first_s=6.5)
 
 
-def test_a_single_epoch_stands_for_itself_and_leaves_no_total_without_it() -> None:
+def test_single_epoch_stands_for_itself() -> None:
+    """A single epoch stands for itself and leaves no total without it."""
     found = repeat_measurement(epoch_run(4.0), None, in_epochs=True)
 
     assert found.samples_per_s == pytest.approx(250)
     assert found.epochs == RepeatEpochs((4.0,), total_s=4.5, after_first_s=None)
 
 
-def test_a_run_of_steps_has_no_total_time_and_counts_every_block() -> None:
+def test_run_of_steps_has_no_total_time() -> None:
+    """A run of steps has no total time and counts every block."""
     found = repeat_measurement(epoch_run(4.0, 2.0), None)
 
     assert found.epochs is None
@@ -49,7 +52,8 @@ def test_a_run_of_steps_has_no_total_time_and_counts_every_block() -> None:
     assert measurement([found]).epochs is None
 
 
-def test_the_total_time_of_a_cell_is_estimated_with_and_without_the_first_epoch() -> None:
+def test_total_time_comes_without_first_epoch_too() -> None:
+    """The total time of a cell is estimated with and without the first epoch."""
     runs = [epoch_run(4.0, 2.0, 2.0), epoch_run(4.5, 1.0, 1.0)]
 
     found = measurement([repeat_measurement(run, None, in_epochs=True) for run in runs]).epochs
@@ -69,7 +73,8 @@ def evaluated(run: Result, *accuracies: float) -> Result:
     return run.model_copy(update={"epochs": tuple(scores), "phases": phases})
 
 
-def test_a_curve_has_each_epoch_against_the_seconds_of_training_without_its_evaluation() -> None:
+def test_curve_leaves_out_the_time_of_evaluation() -> None:
+    """A curve has each epoch against the seconds of training, without its evaluation."""
     found = repeat_measurement(evaluated(epoch_run(4.0, 2.0), 0.25, 0.75), None, in_epochs=True)
 
     assert found.epochs is not None
@@ -89,7 +94,7 @@ def test_a_single_evaluation_is_of_the_last_epoch() -> None:
     assert (point.epoch, point.trained_s) == (3, measured.epochs.total_s)
 
 
-def test_the_curve_of_a_cell_is_the_median_of_its_repeats() -> None:
+def test_cell_curve_is_the_median_of_repeats() -> None:
     runs = [evaluated(epoch_run(seconds, 2.0), accuracy, 0.5) for seconds, accuracy in ((1, 0.0), (2, 0.5), (9, 1.0))]
 
     found = measurement([repeat_measurement(run, None, in_epochs=True) for run in runs]).epochs
@@ -121,7 +126,8 @@ def test_percentiles_pool_every_step_and_say_how_many() -> None:
     assert percentiles([]) is percentiles([[]]) is None
 
 
-def test_a_cell_pools_steps_averages_phases_and_keeps_the_highest_memory() -> None:
+def test_cell_sums_up_its_repeats() -> None:
+    """A cell pools steps, averages phases and keeps the highest memory."""
     cell = synthetic.cell(synthetic.TORCH)
     results = [synthetic.result(cell, repeat, 1000 + repeat) for repeat in range(3)]
     repeats = [repeat_measurement(result, create_s) for result, create_s in zip(results, (0.1, None, 0.3), strict=True)]
@@ -156,7 +162,7 @@ def test_quantiles_are_those_of_numpy(values: list[float]) -> None:
     assert quantiles(values, shares) == pytest.approx(tuple(np.quantile(values, shares)))
 
 
-def test_a_cell_keeps_the_shape_of_its_step_times_in_21_quantiles() -> None:
+def test_cell_keeps_21_quantiles_of_step_times() -> None:
     cell = synthetic.cell(synthetic.TORCH)
     repeats = [repeat_measurement(synthetic.result(cell, 0, 1000), None)]
     steps = [0.001 * number for number in range(201)]
@@ -165,7 +171,9 @@ def test_a_cell_keeps_the_shape_of_its_step_times_in_21_quantiles() -> None:
     assert measurement(repeats).step_quantiles_s == ()
 
 
-def test_what_gpus_went_through_is_the_sum_of_their_energy_and_the_worst_of_the_rest() -> None:
+def test_gpu_use_sums_energy_and_keeps_the_worst() -> None:
+    """The use of GPUs is the sum of their energy and the worst of the rest."""
+
     def block(**gpu: Any) -> Block:
         seen = Conditions(wall_s=1, cpu_s=1, gpus=(GpuConditions(**gpu),))
         return Block(steps=1, samples=1, wall_s=1, cpu_s=1, conditions=seen)

@@ -67,7 +67,8 @@ def test_reason_names_optimizer_and_settings() -> None:
     )
 
 
-def test_two_sides_with_one_fault_both_break_the_rule() -> None:
+def test_sides_with_one_fault_break_the_rule() -> None:
+    """Two sides with the same fault both break the rule."""
     wrong = steps(dense_1__weight=stepped(0.47))
 
     assert judged(wrong, wrong).work is WorkParity.NOT_COMPARABLE
@@ -120,7 +121,8 @@ def test_sides_are_compared_with_each_other(batch_norm: bool, bar: float) -> Non
 
 
 @pytest.mark.parametrize(("name", "work"), [("adam", WorkParity.SAME), ("sgd", WorkParity.NOT_COMPARABLE)])
-def test_elements_with_small_gradients_are_left_out_where_they_are_divided(name: str, work: WorkParity) -> None:
+def test_small_gradients_are_left_out_where_divided(name: str, work: WorkParity) -> None:
+    """Elements with small gradients are left out where the rule divides by them."""
     one, other = (
         steps(ADAM | {"name": name}, dense_1__weight=stepped(sample=Sample(moved=(0.6, last), gradients=(1.0, 0.009))))
         for last in (0.8, -0.8)
@@ -167,7 +169,8 @@ def test_many_elements_left_out_are_told() -> None:
     assert judged(steps(), every).note == NOT_CHECKED
 
 
-def test_a_tensor_that_is_not_told_is_a_difference() -> None:
+def test_missing_tensor_is_a_difference() -> None:
+    """A tensor that an answer does not report is a difference."""
     some = steps().model_copy(update={"tensors": {"dense_1.weight": stepped()}})
 
     verdict = judged(some, some)
@@ -246,7 +249,8 @@ def test_steps_below_rounding_of_bfloat16_are_told(precision: str, weights: floa
     assert (verdict.work, OFF in verdict.note) == (WorkParity.SAME, noted)
 
 
-def test_a_wrong_momentum_below_rounding_passes_with_a_note() -> None:
+def test_wrong_momentum_below_rounding_gets_a_note() -> None:
+    """A wrong momentum below rounding passes with a note."""
     wrong = stepped(0.47, weights=200.0)
     verdict = in_precision("bf16", steps(conv2d_1__weight=wrong, dense_1__weight=wrong))
 

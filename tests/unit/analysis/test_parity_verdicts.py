@@ -28,7 +28,8 @@ def with_batch_norm(**changes: Any) -> PairParity:
     return pair(one(TORCH), one(MXNET, **changes), Mode.TRAIN)
 
 
-def test_equal_results_are_the_same_work_and_everything_compared_is_told() -> None:
+def test_equal_results_are_the_same_work() -> None:
+    """Equal results are the same work, and everything compared is reported."""
     found = judged()
 
     assert (found.work, found.reason, found.known_fault, found.note) == (WorkParity.SAME, "", "", "")
@@ -75,7 +76,8 @@ def test_each_bar_is_kept_below_and_broken_above(kept: dict[str, Any], broken: d
 
 
 @pytest.mark.parametrize(("steps", "bar"), [("3", 1e-3), ("10", 1e-2)])
-def test_with_batch_norm_losses_are_held_to_wider_bars_after_three_and_ten_steps(steps: str, bar: float) -> None:
+def test_batch_norm_losses_have_wider_bars(steps: str, bar: float) -> None:
+    """With batch norm, losses are held to wider bars after three and ten steps."""
     losses = result().losses
 
     assert with_batch_norm(losses=losses | {steps: losses[steps] * (1 + 0.9 * bar)}).work is WorkParity.SAME
@@ -84,7 +86,9 @@ def test_with_batch_norm_losses_are_held_to_wider_bars_after_three_and_ten_steps
     assert broken.reason.startswith(f"loss after {steps} steps")
 
 
-def test_with_batch_norm_gradients_may_be_apart_by_what_rounding_does_at_the_edges_of_relus() -> None:
+def test_batch_norm_gradients_may_differ_by_rounding() -> None:
+    """With batch norm, gradients may differ by what rounding does at the edges of ReLUs."""
+
     def scaled_by(factor: float) -> PairParity:
         return with_batch_norm(gradients=scaled(GRADIENTS, "dense_1.weight", factor))
 
@@ -92,7 +96,8 @@ def test_with_batch_norm_gradients_may_be_apart_by_what_rounding_does_at_the_edg
     assert scaled_by(1.12).reason == "first gradient of dense_1.weight: 0.11 apart, bar 0.1"
 
 
-def test_a_value_that_rounding_moves_over_the_edge_of_a_relu_is_noted_and_is_no_other_work() -> None:
+def test_rounding_at_a_relu_edge_is_only_noted() -> None:
+    """A value that rounding moves over the edge of a ReLU is noted and is no other work."""
     moved = judged(gradients=scaled(GRADIENTS, "conv2d_1.weight", 1 + 1.4e-3))
 
     assert (moved.work, moved.reason) == (WorkParity.SAME, "")
@@ -117,25 +122,27 @@ def test_a_value_that_rounding_moves_over_the_edge_of_a_relu_is_noted_and_is_no_
     ],
     ids=["by too much", "behind the last edge", "and the descent goes elsewhere"],
 )
-def test_what_an_edge_does_not_explain_is_other_work(changes: dict[str, Any], reason: str) -> None:
+def test_difference_no_edge_explains_is_other_work(changes: dict[str, Any], reason: str) -> None:
     found = judged(**changes)
 
     assert found.work is WorkParity.NOT_COMPARABLE
     assert found.reason.startswith(reason)
 
 
-def test_without_batch_norm_the_loss_after_three_steps_has_no_bar() -> None:
+def test_loss_after_three_steps_has_no_bar() -> None:
+    """Without batch norm, the loss after three steps has no bar."""
     assert judged(losses=result().losses | {"3": 9.0}).work is WorkParity.SAME
 
 
-def test_several_broken_bars_are_counted_and_the_first_is_named() -> None:
+def test_broken_bars_are_counted_and_first_named() -> None:
+    """Several broken bars are counted, and the first is named."""
     found = judged(first_loss=2.4, losses={"10": 2.2})
 
     assert found.reason.startswith("first loss ")
     assert found.reason.endswith("(and 1 more over their bars)")
 
 
-def test_one_more_filter_is_named_by_layer_and_shape() -> None:
+def test_extra_filter_is_named_by_layer_and_shape() -> None:
     wider = NativeLayer(name="conv2d_1", shape=(9, 24, 24), parameters=234)
     found = judged(layers=layers(wider), counted=layers(wider, result().counted))
 
@@ -159,7 +166,8 @@ def test_a_missing_batch_norm_is_named() -> None:
     assert (found.work, found.reason) == (WorkParity.NOT_COMPARABLE, "batch_norm_1 is in torch 2.13.0 only")
 
 
-def test_a_layer_with_weights_that_the_framework_did_not_make_is_named_and_one_without_may_be_missing() -> None:
+def test_missing_layer_with_weights_is_named() -> None:
+    """A missing layer with weights is named, and a layer without weights may be missing."""
     assert judged(layers=(LAYERS[0], LAYERS[2])).work is WorkParity.SAME
     assert judged(layers=LAYERS[:2]).reason == "mxnet 1.9.1 made no dense_1, which the model's definition has"
     assert judged(layers=(*LAYERS, BATCH_NORM)).reason == (
@@ -167,7 +175,8 @@ def test_a_layer_with_weights_that_the_framework_did_not_make_is_named_and_one_w
     )
 
 
-def test_parameters_are_held_against_the_count_and_against_each_other() -> None:
+def test_parameters_match_the_count_and_each_other() -> None:
+    """Parameters are compared with the count and with each other."""
     fewer = NativeLayer(name="dense_1", shape=(10,), parameters=11_520)
 
     assert judged(parameters=11_728).reason == "mxnet 1.9.1 made 11,728 parameters of a model that has 11,738"
@@ -179,7 +188,8 @@ def test_parameters_are_held_against_the_count_and_against_each_other() -> None:
     )
 
 
-def test_a_gradient_that_one_side_lacks_is_a_difference() -> None:
+def test_gradient_missing_on_one_side_is_different() -> None:
+    """A gradient that one side lacks is a difference."""
     some = judged(gradients={"dense_1.weight": GRADIENTS["dense_1.weight"]})
 
     assert some.work is WorkParity.NOT_COMPARABLE
@@ -200,7 +210,8 @@ def test_a_gradient_that_one_side_lacks_is_a_difference() -> None:
         (Mode.INFER, {"weights": {}}, "no initial values of mxnet 1.9.1"),
     ],
 )
-def test_what_was_not_compared_is_not_the_same_work(mode: Mode, lacking: dict[str, Any], reason: str) -> None:
+def test_missing_evidence_is_not_the_same_work(mode: Mode, lacking: dict[str, Any], reason: str) -> None:
+    """Two sides that were not compared in full are not called the same work."""
     found = judged(mode, **lacking)
 
     assert (found.work, found.reason) == (WorkParity.NOT_CHECKED, reason)
@@ -216,14 +227,16 @@ def test_evidence_of_the_other_mode_is_not_missed() -> None:
     assert judged(Mode.TRAIN, inferred=None, logits=None).work is WorkParity.SAME
 
 
-def test_a_zero_gradient_is_wholly_apart_and_two_are_equal() -> None:
+def test_zero_gradient_equals_only_another_zero() -> None:
+    """A zero gradient is wholly apart from any other, and two of them are equal."""
     zero = {**GRADIENTS, "conv2d_1.weight": tensor(0.0, 0.0)}
 
     assert judged(gradients=zero).reason == "first gradient of conv2d_1.weight: 1 apart, bar 0.0001"
     assert pair(side(TORCH, gradients=zero), side(MXNET, gradients=zero), Mode.TRAIN).work is WorkParity.SAME
 
 
-def test_a_gradient_of_nothing_but_rounding_is_not_held_against_its_own_size() -> None:
+def test_rounding_gradient_is_not_judged_by_size() -> None:
+    """A gradient of nothing but rounding is not compared with its own size."""
     noise = {**GRADIENTS, "conv2d_1.bias": tensor(3e-6, 0.0)}
     other = {**GRADIENTS, "conv2d_1.bias": tensor(0.0, 2e-7)}
 
@@ -232,7 +245,8 @@ def test_a_gradient_of_nothing_but_rounding_is_not_held_against_its_own_size() -
     assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=felt), Mode.TRAIN).work is WorkParity.NOT_COMPARABLE
 
 
-def test_inference_asks_for_logits_and_not_for_what_only_training_does() -> None:
+def test_inference_is_judged_by_logits_alone() -> None:
+    """Inference asks for logits and not for what only training does."""
     trained = {"gradients": scaled(GRADIENTS, "conv2d_1.weight", 0.0), "losses": {"10": 9.0}}
 
     assert judged(Mode.INFER, **trained).work is WorkParity.SAME
@@ -240,12 +254,14 @@ def test_inference_asks_for_logits_and_not_for_what_only_training_does() -> None
     assert judged(inferred=tensor(1.0, -1.001)).work is WorkParity.SAME
 
 
-def test_inference_is_judged_by_the_step_that_is_timed_not_by_what_evaluates_training() -> None:
+def test_inference_is_judged_by_the_timed_step() -> None:
+    """Inference is judged by the step that is timed, not by what evaluates training."""
     assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).work is WorkParity.SAME
     assert judged(Mode.INFER, logits=tensor(1.0, -1.0), inferred=tensor(1.0, 1.0)).work is WorkParity.NOT_COMPARABLE
 
 
-def test_a_side_without_a_result_leaves_the_pair_unchecked_with_its_reason() -> None:
+def test_side_without_result_leaves_the_pair_unchecked() -> None:
+    """A side without a result leaves the pair unchecked, with its reason."""
     failed = unchecked(MXNET, "its parity container failed: so it is")
     found = pair(side(TORCH), failed, Mode.TRAIN)
 
@@ -253,13 +269,13 @@ def test_a_side_without_a_result_leaves_the_pair_unchecked_with_its_reason() -> 
     assert pair(failed, side(TORCH), Mode.TRAIN) == found
 
 
-def test_a_reason_that_both_sides_share_is_said_once() -> None:
+def test_reason_shared_by_sides_is_said_once() -> None:
     found = pair(unchecked(TORCH, "switched off"), unchecked(MXNET, "switched off"), Mode.TRAIN)
 
     assert found == PairParity(WorkParity.NOT_CHECKED, "switched off")
 
 
-def test_results_of_two_measurement_versions_are_not_held_against_each_other() -> None:
+def test_different_measurement_versions_are_not_compared() -> None:
     found = judged(measurement_version=2, first_loss=9.0)
 
     assert (found.work, found.reason) == (
@@ -277,7 +293,8 @@ def test_answers_of_different_batches_are_not_compared() -> None:
     )
 
 
-def test_a_loss_that_is_missing_leaves_the_pair_unchecked_unless_something_differs_already() -> None:
+def test_missing_loss_leaves_the_pair_unchecked() -> None:
+    """A missing loss leaves the pair unchecked unless something differs already."""
     assert judged(losses={"1": 2.28}).reason == "no loss after 10 steps of mxnet 1.9.1"
     assert judged(losses={"1": 2.28}).work is WorkParity.NOT_CHECKED
     assert judged(losses={"1": 2.28}, first_loss=3.0).work is WorkParity.NOT_COMPARABLE
@@ -318,16 +335,16 @@ FAULT = KnownFault(
         ({"frameworks": ("torch==2.13.0",)}, (), "torch 2.13.0: pools lose gradients"),
     ],
 )
-def test_a_known_fault_is_named_where_framework_version_layers_options_and_difference_match(
-    changes: dict[str, Any], options: Any, known: str
-) -> None:
+def test_known_fault_is_named_where_all_matches(changes: dict[str, Any], options: Any, known: str) -> None:
+    """A known fault is named where framework, version, layers, options and difference match."""
     lost = scaled(GRADIENTS, "conv2d_1.weight", 0.0)
     found = pair(side(TORCH), side(MXNET, options, gradients=lost), Mode.TRAIN, [FAULT.model_copy(update=changes)])
 
     assert (found.work, found.known_fault) == (WorkParity.NOT_COMPARABLE, known)
 
 
-def test_a_known_fault_of_a_layout_is_met_by_what_was_in_force_not_by_what_was_asked() -> None:
+def test_layout_fault_is_met_by_layout_in_force() -> None:
+    """A known fault of a layout is met by what was in force, not by what was asked."""
     fault = FAULT.model_copy(update={"options": {"layout": "channels_last"}})
     lost = scaled(GRADIENTS, "conv2d_1.weight", 0.0)
 
@@ -351,7 +368,8 @@ def test_a_known_fault_of_a_layout_is_met_by_what_was_in_force_not_by_what_was_a
         ({"layers": ()}, "mxnet 1.9.1: pools lose gradients"),
     ],
 )
-def test_a_fault_that_keeps_a_check_from_ending_is_named_beside_not_checked(changes: Any, known: str) -> None:
+def test_fault_that_stops_a_check_is_named(changes: Any, known: str) -> None:
+    """A fault that keeps a check from ending is named next to the verdict not checked."""
     fault = FAULT.model_copy(update={"explains": ("failure",)} | changes)
     failed = unchecked(MXNET, "its parity check ended as timeout")
 
@@ -361,7 +379,8 @@ def test_a_fault_that_keeps_a_check_from_ending_is_named_beside_not_checked(chan
     assert pair(failed, side(TORCH), Mode.TRAIN, [fault]) == found
 
 
-def test_a_fault_that_explains_nothing_here_leaves_the_same_work_alone() -> None:
+def test_unrelated_fault_leaves_same_work_alone() -> None:
+    """A fault that explains nothing here leaves the same work alone."""
     assert pair(side(TORCH), side(MXNET), Mode.TRAIN, [FAULT]).known_fault == ""
 
 
@@ -398,15 +417,17 @@ def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
         ),
     ],
 )
-def test_a_session_that_cannot_be_asked_is_not_comparable_and_says_for_lack_of_what(
+def test_session_names_what_it_lacks_for_comparison(
     mode: Mode, lacking: tuple[str, ...], changes: dict[str, Any], reason: str
 ) -> None:
+    """A session that cannot be asked is not comparable and says for lack of what."""
     found = judged(mode, lacking=lacking, **changes)
 
     assert (found.work, found.reason) == (WorkParity.NOT_COMPARABLE if reason else WorkParity.SAME, reason)
 
 
-def test_what_such_a_session_does_tell_is_held_against_the_bars_first() -> None:
+def test_limited_session_is_compared_with_bars_first() -> None:
+    """The evidence that a session of limited answers does give is compared with the bars first."""
     found = judged(lacking=("weights",), weights={}, gradients={}, first_loss=2.4)
 
     assert found.work is WorkParity.NOT_COMPARABLE

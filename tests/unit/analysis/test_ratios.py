@@ -18,7 +18,8 @@ def around(rate: float, spread: float, n: int, seed: int = 1) -> list[float]:
     return [rate * draw.lognormvariate(0, spread) for _ in range(n)]
 
 
-def test_a_ratio_is_scipys_welch_interval_on_the_logarithms() -> None:
+def test_ratio_is_scipys_welch_interval() -> None:
+    """A ratio is SciPy's Welch interval on the logarithms."""
     fast, slow = around(200, 0.03, 6), around(100, 0.1, 4, seed=2)
     test = stats.ttest_ind([math.log(x) for x in fast], [math.log(x) for x in slow], equal_var=False)
     expected = test.confidence_interval(0.95)
@@ -42,20 +43,21 @@ def test_the_verdict_says_what_the_interval_allows(candidate: list[float], verdi
     assert ratio(candidate, [100.0, 100.2, 99.8]).verdict is verdict
 
 
-def test_a_difference_that_is_sure_but_within_the_tolerance_is_the_same() -> None:
+def test_sure_difference_within_tolerance_is_the_same() -> None:
     candidate, baseline = [101.0, 101.01, 100.99], [100.0, 100.01, 99.99]
 
     assert ratio(candidate, baseline).verdict is Verdict.SAME
     assert ratio(candidate, baseline, tolerance=0.005).verdict is Verdict.FASTER
 
 
-def test_a_single_repeat_on_either_side_gives_no_interval_and_no_verdict() -> None:
+def test_single_repeat_gives_no_interval_or_verdict() -> None:
+    """A single repeat on either side gives no interval and no verdict."""
     for found in (ratio([200.0], [100.0, 101.0]), ratio([200.0, 201.0], [100.0])):
         assert (found.low, found.high, found.verdict) == (None, None, Verdict.INCONCLUSIVE)
         assert found.more_repeats is None
 
 
-def test_more_repeats_are_the_fewest_that_would_settle_it() -> None:
+def test_more_repeats_are_the_fewest_that_settle() -> None:
     noisy, other = [104.0, 96.0, 110.0, 98.0], [99.0, 92.0, 103.0, 95.0]
     found = ratio(noisy, other)
     assert found.more_repeats is not None
@@ -71,7 +73,8 @@ def test_more_repeats_are_the_fewest_that_would_settle_it() -> None:
     assert not settled(4 + found.more_repeats - 1)
 
 
-def test_what_a_thousand_repeats_would_not_settle_promises_nothing() -> None:
+def test_hopeless_comparison_promises_no_repeats() -> None:
+    """A ratio that a thousand repeats would not settle promises nothing."""
     assert ratio([50.0, 200.0], [99.0, 103.0]).more_repeats is None
 
 
@@ -86,7 +89,8 @@ def test_the_other_way_round_is_the_inverse(a: list[float], b: list[float]) -> N
         assert (there.low, there.high) == pytest.approx((back.low, back.high))
 
 
-def test_false_alarms_are_as_rare_as_the_confidence_says() -> None:
+def test_false_alarms_are_as_rare_as_promised() -> None:
+    """False alarms are as rare as the confidence says."""
     draw = random.Random(3)
     alarms = 0
     for _ in range(1000):
@@ -96,7 +100,8 @@ def test_false_alarms_are_as_rare_as_the_confidence_says() -> None:
     assert 25 <= alarms <= 75
 
 
-def test_ranks_are_shared_where_the_repeats_do_not_tell_cells_apart() -> None:
+def test_ranks_are_shared_by_indistinguishable_cells() -> None:
+    """Ranks are shared where the repeats do not separate cells."""
     cells = [[200.0, 201.0, 199.0], [110.0, 90.0, 101.0], [105.0, 95.0, 99.0], [50.0, 50.5, 49.5]]
 
     assert ranks(ratio_matrix(cells)) == (Rank(1, 1), Rank(2, 3), Rank(2, 3), Rank(4, 4))
@@ -111,7 +116,8 @@ def test_a_group_of_one_is_first() -> None:
     assert ranks(ratio_matrix([[300.0, 310.0]])) == (Rank(1, 1),)
 
 
-def test_ranks_by_intervals_tell_apart_what_does_not_overlap_and_nothing_without_an_interval() -> None:
+def test_ranks_differ_only_where_intervals_do_not_overlap() -> None:
+    """Ranks by intervals separate what does not overlap, and nothing without an interval."""
     fast, near, alone, slow = [200.0, 201.0, 202.0], [199.0, 200.5, 201.0], [150.0], [100.0, 100.5, 101.0]
 
     found = ranks_by_intervals([estimate(values) for values in (fast, near, alone, slow)])
@@ -120,7 +126,8 @@ def test_ranks_by_intervals_tell_apart_what_does_not_overlap_and_nothing_without
 
 
 @given(st.lists(repeats, min_size=2, max_size=6))
-def test_ranks_by_intervals_are_no_narrower_than_two_intervals_allow(cells: list[list[float]]) -> None:
+def test_ranks_are_no_narrower_than_intervals_allow(cells: list[list[float]]) -> None:
+    """Ranks by intervals are no narrower than two intervals allow."""
     found = ranks_by_intervals([estimate(values) for values in cells])
 
     ends = [(each.low, each.high) for each in map(estimate, cells)]
@@ -130,7 +137,8 @@ def test_ranks_by_intervals_are_no_narrower_than_two_intervals_allow(cells: list
         assert (rank.first, rank.last) == (1 + len(above), len(cells) - len(below))
 
 
-def test_repeats_that_are_worlds_apart_still_make_a_ratio_and_its_inverse() -> None:
+def test_repeats_worlds_apart_still_make_a_ratio() -> None:
+    """Repeats that are worlds apart still make a ratio and its inverse."""
     found = ratio([1e-200, 1e200], [1e-300, 1e300])
 
     assert found.low is not None

@@ -53,7 +53,7 @@ def test_a_backend_is_installed_under_its_framework(loaded: Catalog) -> None:
     assert loaded.size_mb(on("2.0")) == 507
 
 
-def test_a_skip_tells_why_no_gpu_build_can_be(tmp_path: Path) -> None:
+def test_a_skip_says_why_no_gpu_build_exists(tmp_path: Path) -> None:
     (tmp_path / "front.yaml").write_text(FRONT)
     (tmp_path / "under.yaml").write_text(UNDER.replace("size_mb", "no_gpu: it needs what nobody publishes, size_mb"))
 
@@ -76,7 +76,8 @@ def test_a_backend_without_builder_takes_no_own_image(loaded: Catalog) -> None:
         loaded.environment(Framework("under", "2.0", image="mine:1"), 0)
 
 
-def test_what_was_seen_of_a_backend_is_seen_as_one(loaded: Catalog) -> None:
+def test_a_backends_releases_are_seen_as_a_backend(loaded: Catalog) -> None:
+    """A release that was seen under another framework counts as seen as a backend only."""
     assert loaded.seen("under") == ()
     assert loaded.seen("under", as_backend=True) == ("2.0",)
     assert loaded.seen_backends("front", "1.0") == (Framework("under", "2.0"),)

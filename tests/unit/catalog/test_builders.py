@@ -52,7 +52,7 @@ def test_catalog_and_builder_agree(name: str, release: Release) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, entry in CATALOG.entries.items() if entry.builder])
-def test_every_release_that_was_seen_to_train_is_supported(name: str) -> None:
+def test_every_release_seen_to_train_is_supported(name: str) -> None:
     entry = CATALOG.entries[name]
 
     assert CATALOG.seen(name)
@@ -62,7 +62,8 @@ def test_every_release_that_was_seen_to_train_is_supported(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CATALOG.entries)
-def test_every_known_release_is_seen_alone_or_as_a_backend(name: str) -> None:
+def test_every_release_is_seen_alone_or_as_backend(name: str) -> None:
+    """Every known release was seen alone or as a backend of another framework."""
     backends = {
         backend for other in CATALOG.entries.values() for pins in other.known_backends.values() for backend in pins
     }
@@ -71,7 +72,8 @@ def test_every_known_release_is_seen_alone_or_as_a_backend(name: str) -> None:
         assert CATALOG.has(name, version) or f"{name}=={version}" in backends
 
 
-def test_a_framework_with_backends_names_those_it_was_seen_on() -> None:
+def test_a_framework_names_the_backends_seen() -> None:
+    """A framework with backends names those that it was seen on."""
     for entry in CATALOG.entries.values():
         assert set(entry.known_backends) == (set(entry.known) if entry.backends else set())
 

@@ -24,7 +24,8 @@ def mistakes(folder: Path) -> list[str]:
     return [message.replace(f"{folder}/", "") for message in caught.value.messages]
 
 
-def test_the_shipped_catalog_has_an_environment_for_every_release_it_claims_to_know() -> None:
+def test_every_known_release_has_an_environment() -> None:
+    """The shipped catalog has an environment for every release that it claims to know."""
     shipped = catalog.load(resources.IMAGES / "catalog")
 
     assert {"mxnet", "mxnet-mkl", "noop"} <= set(shipped.names())
@@ -69,7 +70,8 @@ def test_a_good_file_loads(tmp_path: Path) -> None:
         ("known:", "backends: [there]\nknown:", "1:1: backends: there is no framework 'there' in FOLDER"),
     ],
 )
-def test_a_mistake_names_file_place_and_what_is_wrong(tmp_path: Path, old: str, new: str, expected: str) -> None:
+def test_a_mistake_names_its_file_and_place(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    """A mistake names its file, its place and the thing that is wrong."""
     (tmp_path / "it.yaml").write_text(GOOD.replace(old, new))
 
     assert "it.yaml:" + expected.replace("FOLDER", str(tmp_path)) in mistakes(tmp_path)

@@ -25,7 +25,8 @@ def read(folder: Path, **texts: str) -> tuple[dict[str, catalog.ModelInfo], list
     return found, list(mistakes.values())
 
 
-def test_the_documented_definitions_are_read_with_their_text_and_go_with_the_model(tmp_path: Path) -> None:
+def test_documented_definitions_are_read_with_their_model(tmp_path: Path) -> None:
+    """The documented definitions are read with their text, and go with the model."""
     found, mistakes = read(tmp_path, wide__mxnet=IN_MXNET, wide__torch=IN_TORCH)
 
     assert mistakes == []
@@ -60,9 +61,8 @@ def test_nothing_of_a_definition_is_executed(tmp_path: Path) -> None:
         ("lenet__torch", IN_TORCH, "mine/lenet/torch.py:1:1: not a definition: there is no model mine/lenet.py next to it"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_definition_is_one_mistake_with_its_place(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_a_bad_definition_is_one_placed_mistake(tmp_path: Path, name: str, text: str, message: str) -> None:
+    """A file that is no definition is one mistake with its place."""
     found, mistakes = read(tmp_path, **{name: text})
 
     assert mistakes == [message]

@@ -34,7 +34,8 @@ def test_every_option_has_a_section_of_its_own() -> None:
     ] == []
 
 
-def test_the_example_plans_every_combination_and_a_compiler_for_pytorch_alone(tmp_path: Path) -> None:
+def test_the_example_plans_every_combination(tmp_path: Path) -> None:
+    """The example plans every combination, and a compiler for PyTorch alone."""
     (example,) = blocks("options.md", "All of them", "yaml")
     path = tmp_path / "m.yaml"
     path.write_text(example)

@@ -17,7 +17,8 @@ def reason(known: Catalog, framework: Framework, gpus: int = 0) -> str:
     return caught.value.reason
 
 
-def test_an_environment_holds_the_release_its_pins_and_the_first_python(known: Catalog) -> None:
+def test_an_environment_holds_release_pins_and_python(known: Catalog) -> None:
+    """An environment holds the release, its pins and the first Python of the catalog."""
     assert known.environment(MXNET, 0) == Environment(
         builder="mxnet",
         python="3.11",
@@ -45,13 +46,14 @@ def test_an_environment_holds_the_release_its_pins_and_the_first_python(known: C
         ("1.9", "1.9.0", True),
     ],
 )
-def test_a_pin_admits_its_release_and_post_releases_only(pinned: str, candidate: str, admitted: bool) -> None:
+def test_a_pin_admits_only_release_and_post_releases(pinned: str, candidate: str, admitted: bool) -> None:
     line = Requirement(requirement("mxnet", pinned))
 
     assert line.specifier.contains(Version(candidate)) is admitted
 
 
-def test_a_flavour_is_its_own_distribution_with_the_same_builder(known: Catalog) -> None:
+def test_a_flavour_has_its_own_distribution(known: Catalog) -> None:
+    """A flavour is its own distribution with the same builder."""
     environment = known.environment(Framework("mxnet-mkl", "1.6.0"), 0)
 
     assert environment.builder == "mxnet"
@@ -59,7 +61,8 @@ def test_a_flavour_is_its_own_distribution_with_the_same_builder(known: Catalog)
     assert environment.expected_versions == (("mxnet-mkl", "1.6.0"),)
 
 
-def test_packages_of_the_matrix_replace_the_catalogs_pin_whatever_their_spelling(known: Catalog) -> None:
+def test_packages_of_the_matrix_replace_catalog_pins(known: Catalog) -> None:
+    """Packages of the matrix replace the catalog's pin, whatever their spelling."""
     environment = known.environment(Framework("mxnet", "1.9.1", packages=(("NumPy", "1.21.6"), ("six", "1.16.0"))), 0)
 
     assert environment.requirements == (
@@ -70,7 +73,8 @@ def test_packages_of_the_matrix_replace_the_catalogs_pin_whatever_their_spelling
     assert environment.expected_versions == (("mxnet", "1.9.1"), ("NumPy", "1.21.6"), ("six", "1.16.0"))
 
 
-def test_keras_on_a_backend_takes_both_pins_one_line_per_package_and_a_python_both_run_on(known: Catalog) -> None:
+def test_keras_takes_the_pins_of_both_packages(known: Catalog) -> None:
+    """Keras on a backend takes both pins, one line per package, and a Python that both run on."""
     environment = known.environment(KERAS, 0)
 
     assert environment.builder == "keras_mxnet"
@@ -84,20 +88,23 @@ def test_keras_on_a_backend_takes_both_pins_one_line_per_package_and_a_python_bo
     assert environment.expected_versions == (("keras-mxnet", "2.2.4.3"), ("mxnet", "1.5.1"))
 
 
-def test_keras_on_a_gpu_takes_the_gpu_build_of_its_backend(known: Catalog) -> None:
+def test_keras_takes_its_backends_gpu_build(known: Catalog) -> None:
+    """Keras on a GPU takes the GPU build of its backend."""
     environment = known.environment(KERAS, 1)
 
     assert "mxnet-cu112>=1.5.1,<=1.5.1.post9999" in environment.requirements
     assert environment.cuda_image == "cuda:11.2"
 
 
-def test_front_end_and_backend_without_a_common_python_are_unsupported(known: Catalog) -> None:
+def test_a_pair_without_common_python_is_unsupported(known: Catalog) -> None:
+    """A front end and a backend without a common Python are unsupported."""
     framework = Framework("keras-mxnet", "2.3.0", backend=Framework("mxnet", "1.5.1"))
 
     assert "share no Python: 3.9 against 3.11, 3.8, 3.6" in reason(known, framework)
 
 
-def test_a_gpu_system_renames_the_package_and_adds_cuda_and_requirements(known: Catalog) -> None:
+def test_a_gpu_system_changes_package_and_requirements(known: Catalog) -> None:
+    """A GPU system renames the package, and adds CUDA and requirements."""
     environment = known.environment(MXNET, 4)
 
     assert environment.requirements == ("mxnet-cu112>=1.9.1,<=1.9.1.post9999", "numpy<1.24", "nvidia-ml-py")
@@ -105,18 +112,21 @@ def test_a_gpu_system_renames_the_package_and_adds_cuda_and_requirements(known: 
     assert environment.expected_versions == (("mxnet-cu112", "1.9.1"),)
 
 
-def test_a_gpu_build_that_is_an_extra_is_expected_under_its_bare_name(known: Catalog) -> None:
+def test_an_extra_is_expected_under_its_bare_name(known: Catalog) -> None:
+    """A GPU build that is an extra of a package is expected under its bare name."""
     environment = known.environment(Framework("tensorflow", "2.21.0"), 1)
 
     assert environment.requirements == ("tensorflow[and-cuda]>=2.21.0,<=2.21.0.post9999",)
     assert environment.expected_versions == (("tensorflow", "2.21.0"),)
 
 
-def test_a_range_may_have_another_distribution_than_its_entry(known: Catalog) -> None:
+def test_a_range_may_have_its_own_distribution(known: Catalog) -> None:
+    """A range may have another distribution than its entry."""
     assert known.environment(Framework("tensorflow", "1.8.0"), 0).expected_versions == (("tensorflow", "1.8.0"),)
 
 
-def test_an_index_of_cpu_builds_is_for_cpu_systems_only(known: Catalog) -> None:
+def test_only_cpu_systems_use_the_cpu_index(known: Catalog) -> None:
+    """An index of CPU builds is for CPU systems only."""
     torch = Framework("torch", "2.13.0")
 
     assert known.environment(torch, 0).package_index == "https://wheels.example/cpu"
@@ -124,32 +134,38 @@ def test_an_index_of_cpu_builds_is_for_cpu_systems_only(known: Catalog) -> None:
     assert known.environment(torch, 0).variables == (("TORCH_HOME", "/tmp"),)
 
 
-def test_a_framework_that_costs_nothing_installs_nothing_of_its_own(known: Catalog) -> None:
+def test_noop_installs_nothing_of_its_own(known: Catalog) -> None:
+    """A framework that costs nothing installs nothing of its own."""
     environment = known.environment(Framework("noop", "1"), 0)
 
     assert (environment.requirements, environment.expected_versions) == (("numpy",), ())
 
 
 @pytest.mark.parametrize("own", [{"image": "registry.example/torch:2.1"}, {"dockerfile": "/there/Dockerfile"}])
-def test_the_users_own_image_needs_our_builder_and_nothing_else(known: Catalog, own: dict[str, str]) -> None:
+def test_an_own_image_needs_only_the_builder(known: Catalog, own: dict[str, str]) -> None:
+    """The user's own image needs our builder and nothing else."""
     assert known.environment(Framework("torch", "2.1", **own), 1) == Environment(builder="torch", python="")  # type: ignore[arg-type]
 
 
-def test_a_release_without_a_gpu_build_is_unsupported_there(known: Catalog) -> None:
+def test_a_release_without_gpu_build_is_unsupported(known: Catalog) -> None:
+    """A release without a GPU build is unsupported on a system with GPUs."""
     assert "no GPU build of mxnet 1.2.0" in reason(known, Framework("mxnet", "1.2.0"), 1)
 
 
-def test_a_flavour_without_a_gpu_build_is_unsupported_there(known: Catalog) -> None:
+def test_a_flavour_without_gpu_build_is_unsupported(known: Catalog) -> None:
+    """A flavour without a GPU build is unsupported on a system with GPUs."""
     assert "no GPU build of mxnet-mkl 1.6.0" in reason(known, Framework("mxnet-mkl", "1.6.0"), 1)
 
 
-def test_a_version_in_no_range_names_the_ranges_and_the_way_out(known: Catalog) -> None:
+def test_an_unknown_version_names_the_known_ranges(known: Catalog) -> None:
+    """The error for a version in no range names the ranges and the way out."""
     assert reason(known, Framework("mxnet", "2.0.0")) == (
         "the catalog knows mxnet >=1.2,<1.10, not 2.0.0; add a line to images/catalog/mxnet.yaml"
     )
 
 
-def test_a_python_that_a_release_does_not_run_on_is_unsupported(known: Catalog) -> None:
+def test_an_unfit_python_of_a_release_is_unsupported(known: Catalog) -> None:
+    """A Python that a release does not run on is unsupported."""
     assert reason(known, Framework("mxnet", "1.9.1", python="3.13")) == (
         "mxnet 1.9.1 does not run on Python 3.13; the catalog has 3.11, 3.8, 3.6"
     )
@@ -169,7 +185,8 @@ def test_names_hold_frameworks_and_flavours(known: Catalog) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.7.0", "1.9.1"])
-def test_a_flavour_that_a_range_does_not_have_is_refused_with_what_to_name_instead(version: str) -> None:
+def test_a_missing_flavour_names_its_replacement(version: str) -> None:
+    """A flavour that a range does not have is refused with the name to use instead."""
     shipped = load(resources.IMAGES / "catalog")
 
     assert reason(shipped, Framework("mxnet-mkl", version)) == (

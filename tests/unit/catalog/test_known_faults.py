@@ -6,7 +6,7 @@ from orchestrator.catalog import load_faults
 from orchestrator.errors import InputError
 
 
-def test_a_mistake_in_the_list_of_known_faults_has_its_place(tmp_path: Path) -> None:
+def test_a_mistake_in_known_faults_has_its_place(tmp_path: Path) -> None:
     path = tmp_path / "faults.yaml"
     path.write_text("faults:\n  - {name: a, frameworks: [mxnet], explains: [luck], fault: b}\n")
 

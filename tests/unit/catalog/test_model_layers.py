@@ -105,7 +105,7 @@ def test_what_the_vocabulary_refuses_has_its_line(tmp_path: Path, body: str, lin
         "    try:\n        return net.gelu(x)\n    except AttributeError:\n        return net.relu(x)\n",
     ],
 )
-def test_what_is_not_followed_is_left_to_the_container(tmp_path: Path, body: str) -> None:
+def test_unfollowed_code_is_left_to_the_container(tmp_path: Path, body: str) -> None:
     """It is no mistake, whatever it holds, and its work is not known."""
     (tmp_path / "wide.py").write_text(HEAD + BUILD + body)
     found, wrong = own_models(tmp_path, SHIPPED, "mine")

@@ -44,7 +44,8 @@ def test_what_the_host_finds_the_container_reads(tmp_path: Path, packed: bool) -
 
 
 @pytest.mark.parametrize("kind", ["cifar-binary", "cifar-python"])
-def test_an_archive_is_looked_into_and_its_members_held_against_their_sums(tmp_path: Path, kind: str) -> None:
+def test_members_of_an_archive_are_checked(tmp_path: Path, kind: str) -> None:
+    """An archive is looked into, and its members are compared with their sums."""
     members = cifar_members(drawn(50, COLOUR, 5, 1), drawn(20, COLOUR, 5, 2), python=kind == "cifar-python")
     inner, archive = mounted.ARCHIVES[kind]
     write_archive(tmp_path / archive, inner, members)
@@ -62,7 +63,8 @@ def test_an_archive_is_looked_into_and_its_members_held_against_their_sums(tmp_p
     assert mistake.endswith("; get it from https://example.org/small")
 
 
-def test_a_folder_or_files_that_are_not_there_are_told_with_where_to_get_them(tmp_path: Path) -> None:
+def test_missing_files_are_reported_with_their_source(tmp_path: Path) -> None:
+    """A folder or files that are not there are reported with the place to get them from."""
     where = "https://ossci-datasets.s3.amazonaws.com/mnist/"
     assert examine(DATASETS["mnist"], tmp_path / "mnist") == (
         None,
@@ -81,7 +83,8 @@ def test_a_folder_or_files_that_are_not_there_are_told_with_where_to_get_them(tm
     assert "data_batch_1.bin: is not there, nor is cifar-10-binary.tar.gz" in mistake
 
 
-def test_files_that_are_not_the_published_ones_are_told_each_by_itself(tmp_path: Path) -> None:
+def test_each_altered_file_is_reported_by_itself(tmp_path: Path) -> None:
+    """Files that are not the published ones are reported each by itself."""
     data, mistakes = examine(DATASETS["mnist"], a_folder(tmp_path))
 
     assert data is None
@@ -99,7 +102,8 @@ def test_files_that_are_not_the_published_ones_are_told_each_by_itself(tmp_path:
     ],
     ids=["cut", "broken", "empty", "other"],
 )
-def test_a_packed_file_that_cannot_be_unpacked_is_one_mistake(tmp_path: Path, spoil: object, said: str) -> None:
+def test_a_corrupt_packed_file_is_one_mistake(tmp_path: Path, spoil: object, said: str) -> None:
+    """A packed file that cannot be unpacked is one mistake."""
     path = a_folder(tmp_path) / f"{IDX[0]}.gz"
     spoil(path)  # type: ignore[operator]
 
@@ -110,7 +114,8 @@ def test_a_packed_file_that_cannot_be_unpacked_is_one_mistake(tmp_path: Path, sp
     assert len(mistakes) == 1
 
 
-def test_an_archive_without_a_member_or_that_is_none_is_a_mistake(tmp_path: Path) -> None:
+def test_an_incomplete_archive_is_a_mistake(tmp_path: Path) -> None:
+    """An archive without a member, or a file that is no archive, is a mistake."""
     members = cifar_members(drawn(50, COLOUR, 5, 1), drawn(20, COLOUR, 5, 2), python=False)
     info = cifar_info(members, "cifar-binary")
     path = tmp_path / "cifar-10-binary.tar.gz"
@@ -121,7 +126,8 @@ def test_an_archive_without_a_member_or_that_is_none_is_a_mistake(tmp_path: Path
     assert len(examine(info, tmp_path)[1]) == len(members)
 
 
-def test_ones_own_files_are_held_against_what_the_matrix_says_of_them(tmp_path: Path) -> None:
+def test_own_files_must_match_the_matrix(tmp_path: Path) -> None:
+    """Files of one's own are compared with what the matrix says of them."""
     a_folder(tmp_path, packed=False)
 
     for info, wrong in (
@@ -138,7 +144,8 @@ def test_ones_own_files_are_held_against_what_the_matrix_says_of_them(tmp_path: 
     )
 
 
-def test_ones_own_binary_batches_are_held_against_what_the_matrix_says_of_them(tmp_path: Path) -> None:
+def test_own_binary_batches_must_match_the_matrix(tmp_path: Path) -> None:
+    """Binary batches of one's own are compared with what the matrix says of them."""
     members = cifar_members(drawn(50, COLOUR, 5, 1), drawn(20, COLOUR, 5, 2), python=False)
     for name, content in members.items():
         (tmp_path / name).write_bytes(content)
@@ -149,7 +156,8 @@ def test_ones_own_binary_batches_are_held_against_what_the_matrix_says_of_them(t
     assert len(examine(mine("cifar-binary", COLOUR, 51, 20), tmp_path)[1]) == 5
 
 
-def test_a_link_out_of_the_folder_is_refused_for_no_container_could_follow_it(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """A link out of the folder is refused, for no container could follow it."""
     folder = a_folder(tmp_path / "mine")
     (folder / f"{IDX[0]}.gz").rename(tmp_path / "elsewhere.gz")
     (folder / f"{IDX[0]}.gz").symlink_to(tmp_path / "elsewhere.gz")

@@ -20,7 +20,8 @@ def read(folder: Path, **texts: str) -> tuple[dict[str, catalog.ModelInfo], list
     return found, list(mistakes.values())
 
 
-def test_the_documented_model_is_read_with_its_text_and_its_hash(tmp_path: Path) -> None:
+def test_the_documented_model_is_read_with_its_hash(tmp_path: Path) -> None:
+    """The documented model is read with its text and its hash."""
     found, mistakes = read(tmp_path, wide=GOOD)
 
     assert mistakes == []
@@ -53,7 +54,8 @@ def test_nothing_of_the_file_is_executed(tmp_path: Path) -> None:
         ("\0", "mine/wide.py:1:1: not a model: source code string cannot contain null bytes"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_model_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_bad_model_is_reported_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    """A file that is no model is reported with its line."""
     assert read(tmp_path, wide=text) == ({}, [message])
 
 
@@ -64,7 +66,8 @@ def test_a_name_that_the_program_has_is_refused(tmp_path: Path) -> None:
     assert mistakes == ["mine/lenet.py:1:1: a model 'lenet' is there already; give the file another name"]
 
 
-def test_a_name_that_could_not_stand_in_an_id_is_refused(tmp_path: Path) -> None:
+def test_a_name_unfit_for_ids_is_refused(tmp_path: Path) -> None:
+    """A name that could not stand in an id is refused."""
     (tmp_path / "My-Model.py").write_text(GOOD)
 
     assert read(tmp_path)[1] == [
@@ -72,14 +75,16 @@ def test_a_name_that_could_not_stand_in_an_id_is_refused(tmp_path: Path) -> None
     ]
 
 
-def test_a_folder_without_models_says_so_and_private_files_are_none(tmp_path: Path) -> None:
+def test_a_folder_without_models_is_a_mistake(tmp_path: Path) -> None:
+    """A folder without models is reported as such, and private files are no models."""
     (tmp_path / "_part.py").write_text("x")
     (tmp_path / ".hidden.py").write_text("x")
 
     assert read(tmp_path)[1] == ["mine: holds no model; a model is a file NAME.py, as docs/models.md shows"]
 
 
-def test_a_file_that_cannot_be_read_is_a_mistake_and_no_traceback(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_plain_mistake(tmp_path: Path) -> None:
+    """A file that cannot be read is a mistake and no traceback."""
     (tmp_path / "bad.py").write_bytes(b"\xff\xfe")
     (tmp_path / "folder.py").mkdir()
     os.mkfifo(tmp_path / "pipe.py")
@@ -97,7 +102,8 @@ def test_a_file_that_cannot_be_read_is_a_mistake_and_no_traceback(tmp_path: Path
     assert mistakes[-1] == "mine/zeros.py:1:1: not a model: is no plain file"
 
 
-def test_a_file_beyond_reason_is_refused_and_one_with_the_line_ends_of_windows_is_read_as_text(tmp_path: Path) -> None:
+def test_huge_files_are_refused_and_windows_ones_read(tmp_path: Path) -> None:
+    """A file beyond reason is refused, and one with the line ends of Windows is read as text."""
     (tmp_path / "windows.py").write_bytes(GOOD.replace("\n", "\r\n").encode())
 
     found, mistakes = read(tmp_path, huge="#" * (1024 * 1024 + 1))

@@ -48,7 +48,8 @@ def test_every_value_has_its_place(tmp_path: Path) -> None:
         ("9" * 31, "9" * 31),
     ],
 )
-def test_scalars_follow_the_core_schema_of_yaml_1_2(tmp_path: Path, text: str, value: object) -> None:
+def test_scalars_follow_the_schema_of_yaml_1_2(tmp_path: Path, text: str, value: object) -> None:
+    """Scalars follow the core schema of YAML 1.2."""
     found = read(tmp_path, f"a: {text}").value["a"]
 
     assert found == value
@@ -85,7 +86,8 @@ def test_aliases_and_merged_mappings_are_written_out(tmp_path: Path) -> None:
         ("b: &b {<<: &c {d: 1}}\na: {<<: *b}\n", "1:8: a: '<<' within a merged mapping; write its keys out"),
     ],
 )  # fmt: skip
-def test_what_yaml_allows_and_we_do_not_is_a_mistake(tmp_path: Path, text: str, mistake: str) -> None:
+def test_disallowed_yaml_features_are_mistakes(tmp_path: Path, text: str, mistake: str) -> None:
+    """Features that YAML allows and we do not are mistakes."""
     found = read(tmp_path, text)
 
     assert [each.at("f").removeprefix("f:") for each in found.mistakes] == [mistake]
@@ -113,14 +115,16 @@ def test_what_cannot_be_read_is_one_clear_error(tmp_path: Path, content: str | b
     assert refusal(tmp_path, content).startswith(start)
 
 
-def test_a_bomb_of_aliases_is_refused_before_it_grows(tmp_path: Path) -> None:
+def test_an_alias_bomb_is_refused_early(tmp_path: Path) -> None:
+    """A bomb of aliases is refused before it grows."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
 
     assert "aliases expand beyond 50000 values" in refusal(tmp_path, "\n".join(lines))
 
 
-def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    """A byte order mark is no part of the file."""
     assert read(tmp_path, b"\xef\xbb\xbfa: 1\n").value == {"a": 1}
 
 
@@ -131,6 +135,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
         assert str(caught.value).endswith(end)
 
 
-def test_a_path_with_a_null_byte_is_an_error_like_any_other() -> None:
+def test_a_null_byte_in_a_path_is_reported() -> None:
+    """A path with a null byte is an error like any other."""
     with pytest.raises(InputError, match="cannot be read"):
         source.read(Path("a\0b"), "file")

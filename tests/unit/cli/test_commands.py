@@ -61,7 +61,8 @@ def test_the_version_is_told(program: Program) -> None:
     assert program("--version") == (0, f"{__version__}\n", "")
 
 
-def test_a_plan_shows_cells_and_what_they_would_cost(program: Program) -> None:
+def test_a_plan_shows_cells_and_their_cost(program: Program) -> None:
+    """A plan shows its cells and what they would cost."""
     ended = program("plan")
 
     assert ended.code == 0
@@ -76,7 +77,8 @@ def test_a_plan_for_programs_is_one_json_document(program: Program) -> None:
     assert "noop-1-cpu/lenet-train-b200" in [cell["id"] for cell in document["cells"]]
 
 
-def test_the_long_form_is_a_matrix_that_plans_the_same(program: Program, tmp_path: Path) -> None:
+def test_the_long_form_plans_the_same(program: Program, tmp_path: Path) -> None:
+    """The long form is a matrix that plans the same."""
     (tmp_path / "long.yaml").write_text(program("plan", "--long").out)
 
     assert (
@@ -85,13 +87,15 @@ def test_the_long_form_is_a_matrix_that_plans_the_same(program: Program, tmp_pat
     )
 
 
-def test_a_password_in_the_matrix_is_in_no_long_form(program: Program, tmp_path: Path) -> None:
+def test_the_long_form_hides_a_password(program: Program, tmp_path: Path) -> None:
+    """A password in the matrix is in no long form."""
     (tmp_path / "matrix.yaml").write_text(MATRIX + "build: {pip_index: 'https://me:hunter2@index.example/simple'}\n")
 
     assert "hunter2" not in program("plan", "--long").out
 
 
-def test_every_mistake_of_a_matrix_is_told_at_once_with_its_place(program: Program, tmp_path: Path) -> None:
+def test_a_matrix_reports_all_mistakes_at_once(program: Program, tmp_path: Path) -> None:
+    """Every mistake of a matrix is reported at once, with its place."""
     (tmp_path / "matrix.yaml").write_text("version: 1\nframeworks: [pytorh==2.13.0]\nmodels: [lenett]\nrepeats: 0\n")
 
     ended = program("plan")
@@ -101,7 +105,8 @@ def test_every_mistake_of_a_matrix_is_told_at_once_with_its_place(program: Progr
     assert "Traceback" not in ended.err
 
 
-def test_a_key_with_a_line_break_keeps_its_mistake_in_one_line(program: Program, tmp_path: Path) -> None:
+def test_line_breaks_in_keys_stay_out_of_mistakes(program: Program, tmp_path: Path) -> None:
+    """A key with a line break keeps its mistake in one line."""
     (tmp_path / "matrix.yaml").write_text(MATRIX + 'options: {"\\n": null}\n')
 
     ended = program("plan")
@@ -130,9 +135,10 @@ def test_a_key_with_a_line_break_keeps_its_mistake_in_one_line(program: Program,
         (("build", "--base-image", "python:{version}", "--render", "x"), "{python}"),
     ],
 )
-def test_bad_input_exits_2_with_a_clear_word_and_prints_nothing_else(
+def test_bad_input_exits_2_with_a_clear_message(
     program: Program, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
+    """Bad input exits 2 with a clear word, and prints nothing else."""
     (tmp_path / "many.yaml").write_text(MATRIX.replace("[lenet]", "[lenet, mlp]"))
 
     ended = program(*arguments)
@@ -142,9 +148,8 @@ def test_bad_input_exits_2_with_a_clear_word_and_prints_nothing_else(
     assert "Traceback" not in ended.err
 
 
-def test_an_engine_that_is_asked_for_and_does_not_answer_exits_3(
-    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_silent_engine_exits_3(program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A command that asks for an engine that does not answer exits 3."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
 
     for command in (("build",), ("run", "--runtime", "docker")):
@@ -167,7 +172,8 @@ def test_dockerfiles_are_rendered_without_an_engine(
     assert all("FROM base:3.11" in text for text in rendered.values())
 
 
-def test_a_run_ends_with_a_table_a_page_and_an_outcome_for_every_repeat(program: Program, tmp_path: Path) -> None:
+def test_a_run_ends_with_table_page_and_outcomes(program: Program, tmp_path: Path) -> None:
+    """A run ends with a table, a page and an outcome for every repeat."""
     ended = program("run", "--runtime", "host")
 
     assert ended.code == 0, ended.err
@@ -187,7 +193,7 @@ def test_a_run_for_programs_prints_one_json_document(program: Program) -> None:
     assert len(data_of(ended.out)["cells"]) == 1
 
 
-def test_runs_and_their_outcomes_are_listed_from_the_files(program: Program) -> None:
+def test_runs_and_outcomes_are_listed_from_files(program: Program) -> None:
     program("run", "--runtime", "host")
 
     (run,) = data_of(program("runs", "--json").out)
@@ -201,7 +207,8 @@ def test_runs_and_their_outcomes_are_listed_from_the_files(program: Program) -> 
     assert "no_device" in program("show").out
 
 
-def test_a_resumed_run_measures_only_what_has_no_final_outcome(program: Program, tmp_path: Path) -> None:
+def test_a_resumed_run_measures_only_unfinished_repeats(program: Program, tmp_path: Path) -> None:
+    """A resumed run measures only what has no final outcome."""
     program("run", "--runtime", "host")
     (run,) = (tmp_path / "results").iterdir()
     repeats = run / "noop-1-cpu" / "lenet-train-b200"
@@ -216,7 +223,8 @@ def test_a_resumed_run_measures_only_what_has_no_final_outcome(program: Program,
     assert list((tmp_path / "results").iterdir()) == [run]
 
 
-def test_a_run_of_one_runtime_is_not_resumed_with_another(program: Program) -> None:
+def test_a_run_resumes_only_with_its_runtime(program: Program) -> None:
+    """A run of one runtime is not resumed with another."""
     program("run", "--runtime", "host", "--select", "*-cpu/*")
 
     ended = program("run", "--resume", "latest", "--runtime", "venv")
@@ -225,9 +233,8 @@ def test_a_run_of_one_runtime_is_not_resumed_with_another(program: Program) -> N
     assert "do not mix" in ended.err
 
 
-def test_a_failure_the_matrix_does_not_expect_exits_1_and_one_it_expects_exits_0(
-    program: Program, tmp_path: Path
-) -> None:
+def test_only_an_unexpected_failure_exits_1(program: Program, tmp_path: Path) -> None:
+    """A failure that the matrix does not expect exits 1, and one that it expects exits 0."""
     # A timeout that no process can keep.
     failing = yaml.safe_load(MATRIX) | {"timeout": 0.001, "systems": {"cpu": {"cpus": 1}}}
     (tmp_path / "failing.yaml").write_text(yaml.safe_dump(failing))
@@ -239,7 +246,8 @@ def test_a_failure_the_matrix_does_not_expect_exits_1_and_one_it_expects_exits_0
 
 
 @pytest.mark.parametrize("format_", formats_of(RUN))
-def test_every_format_goes_to_a_file_and_nothing_to_stdout(program: Program, tmp_path: Path, format_: str) -> None:
+def test_every_report_format_goes_to_a_file(program: Program, tmp_path: Path, format_: str) -> None:
+    """Every format goes to a file, and nothing to the standard output."""
     program("run", "--runtime", "host", "--select", "*-cpu/*")
 
     ended = program("report", "--format", format_, "-o", "out")
@@ -250,7 +258,7 @@ def test_every_format_goes_to_a_file_and_nothing_to_stdout(program: Program, tmp
     assert "noop" in text
 
 
-def test_a_report_never_takes_the_place_of_a_folder(program: Program, tmp_path: Path) -> None:
+def test_a_report_never_replaces_a_folder(program: Program, tmp_path: Path) -> None:
     program("run", "--runtime", "host", "--select", "*-cpu/*")
     before = sorted(path.name for path in tmp_path.iterdir())
 
@@ -261,7 +269,7 @@ def test_a_report_never_takes_the_place_of_a_folder(program: Program, tmp_path: 
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_a_result_that_has_rotted_is_shown_as_such(program: Program, tmp_path: Path) -> None:
+def test_a_rotten_result_is_shown_as_such(program: Program, tmp_path: Path) -> None:
     program("run", "--runtime", "host", "--select", "*-cpu/*", "--repeats", "1")
     (path,) = (tmp_path / "results").glob("*/noop-1-cpu/*/0/result.json")
     path.write_bytes(b"\xff{")
@@ -294,7 +302,8 @@ def test_output_that_cannot_be_written_exits_3(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (3, "output cannot be written: No space left on device\n")
 
 
-def test_an_interruption_while_the_program_loads_exits_130_without_a_traceback(tmp_path: Path) -> None:
+def test_an_interruption_while_loading_exits_130(tmp_path: Path) -> None:
+    """An interruption while the program loads exits 130 without a traceback."""
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     # A stand-in for a library that every command loads says when it is being loaded, and takes its time.
     loading = tmp_path / "loading"
@@ -370,7 +379,7 @@ def test_unknown_command_gets_a_close_match(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["reprot"]], ids=" ".join)
-def test_nothing_heavy_is_imported_before_a_command_is_named(arguments: list[str], tmp_path: Path) -> None:
+def test_nothing_heavy_loads_before_a_command_is_named(arguments: list[str], tmp_path: Path) -> None:
     """A shell asks for the names of commands at every key."""
     script = (
         "import sys\nfrom orchestrator.cli.program import run\nrun(sys.argv[1:])\n"

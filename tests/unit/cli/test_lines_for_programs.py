@@ -77,7 +77,8 @@ def test_a_fault_of_the_host_is_a_line(command: Program, monkeypatch: pytest.Mon
     assert "no container engine answers" in lines(error)[-1]["message"]
 
 
-def test_an_answer_that_cannot_be_written_is_a_line(command: Program, tmp_path: Path) -> None:
+def test_an_unwritable_answer_is_a_line(command: Program, tmp_path: Path) -> None:
+    """An answer that cannot be written is an error of one line."""
     stored_run(tmp_path / "results")
     (tmp_path / "out.json").mkdir()
     code, _, error = command("report", "--json", "-o", "out.json")

@@ -79,7 +79,7 @@ def test_a_report_is_written(run: Run, command: Program, form: str) -> None:
     assert code == 0, said
 
 
-def test_a_run_is_collected_or_refused_by_its_name(run: Run, command: Program, tmp_path: Path) -> None:
+def test_a_run_is_collected_or_refused_by_name(run: Run, command: Program, tmp_path: Path) -> None:
     file = str(tmp_path / os.fsdecode(b"r\xff.tar.zst"))
     code, _, said = command("collect", run.name, "--json", "-o", file, "--results", str(run.folder.parent))
 

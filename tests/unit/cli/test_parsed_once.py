@@ -107,7 +107,7 @@ def test_a_resumed_run_parses_its_record_once(
 
 
 @pytest.mark.usefixtures("measuring")
-def test_a_search_parses_the_record_of_each_test_once(
+def test_a_search_parses_each_test_record_once(
     tmp_path: Path, command: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered = Offered(tuple(map(PublishedRelease, ("1.2.0", "1.3.1", "1.4.1"))))

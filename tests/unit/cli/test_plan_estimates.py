@@ -40,7 +40,8 @@ def test_the_work_of_a_carried_model_counts(command: Program, tmp_path: Path) ->
     assert "multiply-adds a second and CPU" in assumed(command)
 
 
-def test_a_host_without_gpus_counts_their_cells_as_nothing(command: Program, tmp_path: Path) -> None:
+def test_cells_without_their_gpus_cost_nothing(command: Program, tmp_path: Path) -> None:
+    """A host without GPUs counts their cells as nothing."""
     text = MATRIX.replace("FRAMEWORK", "mxnet==1.9.1").replace("MODEL", "mlp")
     (tmp_path / "matrix.yaml").write_text(text.replace("1}}", "1}, many: {gpus: 64}}"))
 

@@ -28,21 +28,23 @@ TYPES = {
 
 
 @pytest.mark.parametrize("name", CONTRACT)
-def test_the_published_schema_is_the_one_made_from_the_types(name: str) -> None:
+def test_the_published_schema_matches_the_types(name: str) -> None:
+    """The published schema is the one made from the types."""
     published = json.loads((ROOT / f"docs/schemas/{name}.schema.json").read_text())
 
     assert published == contract_schema(name), f"run: orchestrator schema {name} > docs/schemas/{name}.schema.json"
 
 
 @pytest.mark.parametrize("name", CONTRACT)
-def test_a_file_written_under_schema_1_satisfies_the_published_schema(name: str) -> None:
+def test_a_schema_1_file_satisfies_the_published_schema(name: str) -> None:
     document = json.loads((GOLDEN / f"{name}.json").read_text())
 
     assert list(jsonschema.Draft202012Validator(contract_schema(name)).iter_errors(document)) == []
 
 
 @pytest.mark.parametrize("name", ["request", "result", "run", "environments", "parity", "script"])
-def test_a_file_written_under_schema_1_is_read_and_written_back_unchanged(name: str) -> None:
+def test_a_schema_1_file_survives_a_round_trip(name: str) -> None:
+    """A file written under schema 1 is read and written back unchanged."""
     document = json.loads((GOLDEN / f"{name}.json").read_text())
 
     assert TYPES[name].model_validate(document).model_dump(mode="json", by_alias=True, exclude_unset=True) == document
@@ -70,9 +72,8 @@ def _answer(tmp_path: Path, **changes: Any) -> Path:
         ({"cell": None}, "result.json: cell: Input should be a valid string"),
     ],
 )
-def test_an_answer_outside_the_contract_is_refused_in_one_line(
-    tmp_path: Path, changes: dict[str, Any], reason: str
-) -> None:
+def test_an_answer_outside_the_contract_is_refused(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
+    """An answer outside the contract is refused in one line."""
     with pytest.raises(container_answers.InvalidResultError) as caught:
         container_answers.read_result(_answer(tmp_path, **changes))
 
@@ -88,7 +89,8 @@ def test_a_fact_beyond_all_bounds_is_refused(tmp_path: Path) -> None:
         container_answers.read_result(path)
 
 
-def test_a_fact_may_hold_the_words_of_numbers_beyond_all_bounds(tmp_path: Path) -> None:
+def test_a_fact_may_hold_words_of_infinite_numbers(tmp_path: Path) -> None:
+    """A fact may hold the words of numbers beyond all bounds."""
     facts = {"cpu": {"model": "Infinity Fabric"}, "said": ["NaN", "-Infinity", 1.5, None]}
 
     assert container_answers.read_result(_answer(tmp_path, facts=facts)).facts == facts
@@ -104,7 +106,8 @@ def test_a_fact_may_hold_the_words_of_numbers_beyond_all_bounds(tmp_path: Path) 
         (b'{"schema": 1e400}', "result.json: schema: "),
     ],
 )
-def test_an_answer_that_is_no_document_is_refused_in_one_line(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_an_answer_without_a_document_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    """An answer that is no document is refused in one line."""
     path = tmp_path / "result.json"
     path.write_bytes(content)
 
@@ -120,7 +123,8 @@ def test_a_missing_answer_says_so(tmp_path: Path) -> None:
         container_answers.read_result(tmp_path / "result.json")
 
 
-def test_an_answer_too_large_to_be_one_is_not_even_read(tmp_path: Path) -> None:
+def test_an_oversized_answer_is_not_read(tmp_path: Path) -> None:
+    """An answer too large to be one is not even read."""
     path = tmp_path / "result.json"
     with path.open("wb") as file:
         file.truncate(container_answers.MAX_RESULT_BYTES + 1)

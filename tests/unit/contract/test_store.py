@@ -57,7 +57,8 @@ def test_a_plan_survives_the_way_through_json_unchanged() -> None:
     assert records.plan_from_json(json.loads(json.dumps(records.plan_to_json(PLAN)))) == PLAN
 
 
-def test_a_run_knows_the_plan_it_was_made_with(tmp_path: Path) -> None:
+def test_a_run_knows_its_plan(tmp_path: Path) -> None:
+    """A run knows the plan that it was made with."""
     run = store.Run(tmp_path / "r")
     run.write_record(_record())
 
@@ -65,7 +66,7 @@ def test_a_run_knows_the_plan_it_was_made_with(tmp_path: Path) -> None:
     assert [found.name for found in results_folder.runs(tmp_path)] == ["r"]
 
 
-def test_a_results_folder_that_does_not_exist_holds_no_runs(tmp_path: Path) -> None:
+def test_a_missing_results_folder_holds_no_runs(tmp_path: Path) -> None:
     assert results_folder.runs(tmp_path / "nowhere") == []
 
 
@@ -79,7 +80,8 @@ def test_a_results_folder_that_does_not_exist_holds_no_runs(tmp_path: Path) -> N
         ('{"schema": 9}', "schema 9 is newer than this orchestrator reads (1): upgrade it"),
     ],
 )
-def test_a_broken_run_record_is_bad_input_with_its_place(tmp_path: Path, content: str | None, message: str) -> None:
+def test_a_broken_run_record_is_bad_input(tmp_path: Path, content: str | None, message: str) -> None:
+    """A broken run record is bad input with its place."""
     run = store.Run(tmp_path / "r")
     if content is not None:
         run.folder.mkdir()
@@ -92,9 +94,8 @@ def test_a_broken_run_record_is_bad_input_with_its_place(tmp_path: Path, content
     assert message in str(caught.value)
 
 
-def test_a_failed_write_leaves_the_old_file_whole_and_nothing_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed write leaves the old file whole and nothing next to it."""
     path = tmp_path / "outcome.json"
     writing.write_atomically(path, "old")
 
@@ -108,7 +109,8 @@ def test_a_failed_write_leaves_the_old_file_whole_and_nothing_beside_it(
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("outcome.json", "old")]
 
 
-def test_outcomes_come_by_cell_and_repeat_and_only_those_that_were_recorded(tmp_path: Path) -> None:
+def test_only_recorded_outcomes_are_given(tmp_path: Path) -> None:
+    """Outcomes come by cell and repeat, and only those that were recorded."""
     run = store.Run(tmp_path / "r")
     run.create()
     run.write_outcome(Outcome(CELL.id, 1, Status.FAILED, "boom"))
@@ -125,7 +127,8 @@ def test_an_unreadable_outcome_counts_as_not_recorded(tmp_path: Path) -> None:
     assert run.outcome(CELL.id, 0) is None
 
 
-def test_a_request_is_in_its_folder_before_anything_is_launched(tmp_path: Path) -> None:
+def test_a_request_is_written_before_the_launch(tmp_path: Path) -> None:
+    """A request is in its folder before anything is launched."""
     run = store.Run(tmp_path / "r")
     run.create()
     request = Request(
@@ -145,7 +148,8 @@ def test_a_second_orchestrator_is_told_to_wait(tmp_path: Path) -> None:
         store.Run(tmp_path).lock()
 
 
-def test_a_folder_that_stands_where_an_outcome_belongs_is_moved_aside_not_lost(tmp_path: Path) -> None:
+def test_a_folder_in_an_outcomes_place_is_kept(tmp_path: Path) -> None:
+    """A folder that stands where an outcome belongs is moved aside and not lost."""
     run = store.Run(tmp_path / "r")
     path = run.repeat_folder(CELL.id, 0) / "outcome.json"
     path.mkdir(parents=True)
@@ -157,7 +161,8 @@ def test_a_folder_that_stands_where_an_outcome_belongs_is_moved_aside_not_lost(t
     assert [file.read_text() for file in path.parent.glob("outcome.json.aside-*/something")] == ["kept"]
 
 
-def test_a_folder_elsewhere_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+def test_a_folder_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    """A folder elsewhere than in the place of an outcome is never replaced by a file."""
     (tmp_path / "reports" / "mine").mkdir(parents=True)
 
     with pytest.raises(HostError, match="cannot be written"):
@@ -166,14 +171,16 @@ def test_a_folder_elsewhere_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["reports"]
 
 
-def test_a_results_folder_that_cannot_be_made_is_the_hosts_error(tmp_path: Path) -> None:
+def test_an_impossible_results_folder_is_a_host_error(tmp_path: Path) -> None:
+    """A results folder that cannot be made is an error of the host."""
     (tmp_path / "file").write_text("")
 
     with pytest.raises(HostError, match="cannot be made: Not a directory; choose another --results"):
         store.Run(tmp_path / "file" / "run").write_record(_record())
 
 
-def test_a_planted_link_is_replaced_and_never_written_through(tmp_path: Path) -> None:
+def test_a_planted_link_is_never_written_through(tmp_path: Path) -> None:
+    """A planted link is replaced and never written through."""
     target = tmp_path / "precious"
     target.write_text("precious")
     path = tmp_path / "outcome.json"
@@ -210,7 +217,7 @@ def test_a_run_that_provided_nothing_has_no_environments(tmp_path: Path) -> None
         ([BROKEN], [], [BROKEN]),
     ],
 )
-def test_a_resumed_run_forgets_no_environment_that_was_made(
+def test_a_resumed_run_keeps_environments_already_made(
     tmp_path: Path, earlier: list[EnvironmentRecord], later: list[EnvironmentRecord], kept: list[EnvironmentRecord]
 ) -> None:
     """Cells were measured in it; what failed is superseded by what a later making says."""
@@ -240,7 +247,8 @@ def test_broken_environments_are_bad_input_with_their_place(tmp_path: Path, cont
     assert message in str(caught.value)
 
 
-def test_a_run_whose_folder_has_gone_is_not_begun_anew_in_its_place(tmp_path: Path) -> None:
+def test_a_vanished_run_folder_is_not_remade(tmp_path: Path) -> None:
+    """A run whose folder has gone is not begun anew in its place."""
     run = store.Run(tmp_path / "r")
 
     with pytest.raises(HostError, match=r"/r: this run's folder has gone; bring it back, or begin a new run"):
@@ -267,7 +275,7 @@ def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
         {"status": "fine"},
     ],
 )
-def test_an_outcome_that_cannot_be_one_counts_as_not_recorded(tmp_path: Path, changes: dict[str, object]) -> None:
+def test_an_impossible_outcome_counts_as_not_recorded(tmp_path: Path, changes: dict[str, object]) -> None:
     """The measured program can write into its own folder, while the orchestrator is killed."""
     run = store.Run(tmp_path / "r")
     run.create()
@@ -280,7 +288,8 @@ def test_an_outcome_that_cannot_be_one_counts_as_not_recorded(tmp_path: Path, ch
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("other.json")])
-def test_an_outcome_that_is_no_plain_file_counts_as_not_recorded(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_an_irregular_outcome_file_counts_as_not_recorded(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """An outcome that is no plain file counts as not recorded."""
     run = store.Run(tmp_path / "r")
     run.create()
     run.write_outcome(Outcome(CELL.id, 0, Status.OK))
@@ -292,7 +301,8 @@ def test_an_outcome_that_is_no_plain_file_counts_as_not_recorded(make, tmp_path:
 
 
 @pytest.mark.parametrize("cell_id", ["../../etc", "/etc", "a/../b", "a//b", "a/.", "", "a\0b"])
-def test_a_stored_plan_whose_ids_lead_out_of_the_run_is_refused(cell_id: str) -> None:
+def test_a_plan_with_escaping_ids_is_refused(cell_id: str) -> None:
+    """A stored plan whose ids lead out of the run is refused."""
     document = records.plan_to_json(PLAN)
     document["cells"][0]["id"] = cell_id
 

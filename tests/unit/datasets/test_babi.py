@@ -43,7 +43,8 @@ def numbers(*words: str, length: int) -> list[int]:
     return [0] * (length - len(words)) + [WORDS.index(word) + 1 for word in words]
 
 
-def test_a_question_stands_beside_all_that_its_story_has_said(tmp_path: Path) -> None:
+def test_a_question_comes_with_its_story_so_far(tmp_path: Path) -> None:
+    """A question stands next to all that its story has said."""
     write_folder(tmp_path / "told", converted(described(), write(tmp_path / "source")))
 
     data, problems = examine(described(), tmp_path / "told")
@@ -61,7 +62,7 @@ def test_a_question_stands_beside_all_that_its_story_has_said(tmp_path: Path) ->
     assert [WORDS[label - 1] for label in split.testing_labels] == ["out"]
 
 
-def test_the_archive_makes_the_same_files_as_the_folder(tmp_path: Path) -> None:
+def test_archive_and_folder_give_the_same_files(tmp_path: Path) -> None:
     write(tmp_path / "tasks" / "en")
     archive = tmp_path / "tasks.tar.gz"
     with tarfile.open(archive, "w:gz") as opened:
@@ -73,7 +74,8 @@ def test_the_archive_makes_the_same_files_as_the_folder(tmp_path: Path) -> None:
     assert converted(described(), archive) == converted(described(), tmp_path / "tasks")
 
 
-def test_every_number_that_the_matrix_has_otherwise_is_named(tmp_path: Path) -> None:
+def test_every_mismatched_number_is_named(tmp_path: Path) -> None:
+    """Every number that differs from that of the matrix is named."""
     source = write(tmp_path / "source")
 
     with pytest.raises(InputError) as raised:

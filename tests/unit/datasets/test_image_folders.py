@@ -36,7 +36,8 @@ def divided(folder: Path) -> Path:
     return folder
 
 
-def test_photographs_become_images_of_one_size_with_their_class(tmp_path: Path) -> None:
+def test_photographs_become_classed_images_of_one_size(tmp_path: Path) -> None:
+    """Photographs become images of one size with their class."""
     write_folder(tmp_path / "photos", converted(described(), divided(tmp_path / "source")))
 
     data, problems = examine(described(), tmp_path / "photos")
@@ -70,7 +71,8 @@ def test_the_middle_is_cut_out(tmp_path: Path) -> None:
     assert b"\xff" * (3 * 8 * 6) in held, "the white third in the middle, without its edges"
 
 
-def test_folders_of_classes_alone_are_divided_by_a_fixed_seed(tmp_path: Path) -> None:
+def test_class_folders_are_divided_by_a_fixed_seed(tmp_path: Path) -> None:
+    """Folders of classes alone are divided by a fixed seed."""
     for number in range(6):
         photograph(tmp_path / "source" / "one" / f"{number}.png", (6, 8), (number, 0, 0))
 
@@ -80,7 +82,8 @@ def test_folders_of_classes_alone_are_divided_by_a_fixed_seed(tmp_path: Path) ->
     assert len(files["train-images-idx3-ubyte"]) == 16 + 4 * 8 * 6
 
 
-def test_every_number_that_the_matrix_has_otherwise_is_named(tmp_path: Path) -> None:
+def test_every_mismatched_number_is_named(tmp_path: Path) -> None:
+    """Every number that differs from that of the matrix is named."""
     with pytest.raises(InputError) as raised:
         converted(own_dataset(DatasetInfo("photos", (3, 8, 6), 2, 5, 2), "idx"), divided(tmp_path / "source"))
     assert [problem.partition("source: ")[2] for problem in raised.value.messages] == [
@@ -96,7 +99,8 @@ def test_a_photograph_that_is_none_is_named(tmp_path: Path) -> None:
         converted(described(), source)
 
 
-def test_what_is_no_folder_and_other_channels_are_refused(tmp_path: Path) -> None:
+def test_other_sources_and_channel_counts_are_refused(tmp_path: Path) -> None:
+    """A source that is no folder is refused, and so are other channels than 1 or 3."""
     (tmp_path / "photos.zip").write_text("?")
 
     with pytest.raises(InputError, match=r"photos\.zip: is no folder of photographs"):

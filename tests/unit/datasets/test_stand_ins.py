@@ -35,7 +35,8 @@ def test_a_stand_in_is_read_as_the_dataset(tmp_path: Path, info: object) -> None
     assert set(np.unique(split.training_labels)) <= set(range(info.classes))
 
 
-def test_a_stand_in_of_rows_is_read_as_the_dataset(tmp_path: Path) -> None:
+def test_a_stand_in_of_rows_is_readable(tmp_path: Path) -> None:
+    """A stand-in of rows is read as the dataset."""
     rows = (SequenceInput("story", 30, 36), SequenceInput("question", 4, 300))
     info = own_dataset(DatasetInfo("told", None, 36, 50, 20, rows), "idx")
     write_folder(tmp_path / "told", stand_in(info))
@@ -60,7 +61,7 @@ def test_a_stand_in_can_be_learned() -> None:
     assert (nearest == labels).mean() > 0.9
 
 
-def test_a_changed_file_of_a_stand_in_is_refused(tmp_path: Path) -> None:
+def test_a_changed_stand_in_file_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "signs"
     write_folder(folder, stand_in(SIGNS))
     labels = folder / "train-labels-idx1-ubyte"

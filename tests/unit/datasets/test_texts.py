@@ -38,7 +38,8 @@ def test_windows_begin_at_every_third_character(tmp_path: Path) -> None:
     assert "".join(known[split.training_labels]) + "".join(known[split.testing_labels]) == "c tt t"
 
 
-def test_every_number_that_the_matrix_has_otherwise_is_named(tmp_path: Path) -> None:
+def test_every_mismatched_number_is_named(tmp_path: Path) -> None:
+    """Every number that differs from that of the matrix is named."""
     source = tmp_path / "told.txt"
     source.write_text(TEXT)
 

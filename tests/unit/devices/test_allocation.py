@@ -20,43 +20,49 @@ def host(*cpus: Cpu, gpus: int = 0) -> Inventory:
     return Inventory(cpus or (Cpu(0, 0), Cpu(1, 1)), 8 * GIB, tuple(gpu(index) for index in range(gpus)))
 
 
-def test_a_system_with_more_gpus_than_the_host_is_refused_with_both_numbers() -> None:
+def test_too_many_gpus_are_refused_with_both_numbers() -> None:
+    """A system with more GPUs than the host is refused with both numbers."""
     assert allocate(System("4_gpu", gpus=4), host(gpus=1)) == NoDevice("4_gpu needs 4 GPUs; this host has 1")
 
 
-def test_a_single_missing_gpu_is_spoken_of_in_the_singular() -> None:
+def test_one_missing_gpu_is_named_in_the_singular() -> None:
     assert allocate(System("1_gpu", gpus=1), host()) == NoDevice("1_gpu needs 1 GPU; this host has 0")
 
 
-def test_a_system_with_more_cpus_than_the_host_is_refused() -> None:
+def test_a_system_with_too_many_cpus_is_refused() -> None:
+    """A system with more CPUs than the host is refused."""
     assert allocate(System("cpu", cpus=4), host()) == NoDevice("cpu needs 4 CPUs; this host has 2")
 
 
-def test_a_system_that_names_no_cpus_gets_them_all() -> None:
+def test_a_system_naming_no_cpus_gets_all() -> None:
     assert allocate(System("cpu"), host()) == Allocation((0, 1))
 
 
-def test_gpus_are_given_in_order_and_no_more_than_asked_for() -> None:
+def test_gpus_are_given_in_order_as_asked() -> None:
+    """GPUs are given in order, and no more than asked for."""
     given = allocate(System("2_gpu", gpus=2), host(gpus=3))
 
     assert isinstance(given, Allocation)
     assert [gpu.uuid for gpu in given.gpus] == ["GPU-0", "GPU-1"]
 
 
-def test_two_cpus_never_share_a_core_while_another_core_is_free() -> None:
+def test_cpus_share_cores_only_without_a_free_one() -> None:
+    """Two CPUs never share a core while another core is free."""
     threads = (Cpu(0, 0), Cpu(1, 0), Cpu(2, 1), Cpu(3, 1))
 
     assert allocate(System("cpu", cpus=2), host(*threads)) == Allocation((0, 2))
 
 
-def test_cores_of_one_socket_are_used_before_those_of_the_next() -> None:
+def test_cores_of_one_socket_are_used_first() -> None:
+    """Cores of one socket are used before those of the next."""
     sockets = (Cpu(0, 0, 0), Cpu(1, 0, 1), Cpu(2, 1, 0), Cpu(3, 1, 1))
 
     assert allocate(System("cpu", cpus=2), host(*sockets)) == Allocation((0, 2))
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 1)), min_size=1, max_size=24))
-def test_every_cpu_is_offered_once_and_second_threads_come_last(places: list[tuple[int, int]]) -> None:
+def test_second_threads_are_offered_last(places: list[tuple[int, int]]) -> None:
+    """Every CPU is offered once, and second threads come last."""
     cpus = tuple(Cpu(number, core, socket) for number, (core, socket) in enumerate(places))
     offered = by_preference(cpus)
 

@@ -46,9 +46,8 @@ def a_result(conditions: Sequence[dict[str, Any] | None], latency: dict[str, Any
         ({"gpus": [{"slowed_by": ["power_limit"]}]}, {"gpus": [{"slowed_by": ["heat"]}]}, HOT.format("100%")),
     ],
 )
-def test_a_block_is_disturbed_above_each_threshold_and_not_at_it(
-    below: dict[str, Any], above: dict[str, Any], reason: str
-) -> None:
+def test_a_block_is_disturbed_only_above_a_threshold(below: dict[str, Any], above: dict[str, Any], reason: str) -> None:
+    """A block is disturbed above each threshold, and not at it."""
     calm, hit = judge(a_result([below, *[{}] * 9])), judge(a_result([{}, above, *[{}] * 8]))
 
     assert calm is not None
@@ -58,7 +57,8 @@ def test_a_block_is_disturbed_above_each_threshold_and_not_at_it(
     assert str(hit) == f"1 of 10 blocks (1): {reason}"
 
 
-def test_a_block_may_have_several_reasons_and_the_worst_value_of_each_is_told() -> None:
+def test_a_block_may_have_several_reasons() -> None:
+    """A block may have several reasons, and the worst value of each is reported."""
     found = judge(a_result([{"busy_s": 0.6}, {"busy_s": 0.7, "throttled": 1}, {}, {"busy_s": 0.6}, {"throttled": 4}]))
 
     assert found is not None
@@ -67,14 +67,16 @@ def test_a_block_may_have_several_reasons_and_the_worst_value_of_each_is_told() 
 
 
 @pytest.mark.parametrize(("number", "disturbed"), [(0, False), (2, False), (3, True), (10, True)])
-def test_a_repeat_is_disturbed_where_more_than_a_fifth_of_its_blocks_are(number: int, disturbed: bool) -> None:
+def test_a_fifth_of_blocks_may_be_disturbed(number: int, disturbed: bool) -> None:
+    """A repeat is disturbed if more than a fifth of its blocks are."""
     found = judge(a_result([*[{"steal_s": 0.2}] * number, *[{}] * (10 - number)]))
 
     assert found is not None
     assert found.disturbed is disturbed
 
 
-def test_load_and_the_pressure_on_cpus_and_disks_are_no_disturbance_by_themselves() -> None:
+def test_load_and_pressure_alone_are_no_disturbance() -> None:
+    """Load, and the pressure on CPUs and disks, are no disturbance by themselves."""
     found = judge(
         a_result([{"load": 90.0, "cpu_pressure_s": 0.25, "io_pressure_s": 0.25, "group_cpu_pressure_s": 0.25}])
     )
@@ -91,14 +93,16 @@ def test_what_could_not_be_read_is_no_disturbance() -> None:
     assert (found.blocks, found.marks) == (1, ())
 
 
-def test_blocks_that_tell_nothing_or_are_too_short_for_the_kernels_ticks_are_not_judged() -> None:
+def test_silent_or_short_blocks_are_not_judged() -> None:
+    """Blocks that report nothing, or are too short for the kernel's ticks, are not judged."""
     assert judge(a_result([None, {"wall_s": 0.09, "busy_s": 5.0}])) is None
     found = judge(a_result([None, {"steal_s": 0.2}]))
     assert found is not None
     assert (found.blocks, found.disturbed, found.marks[0].block) == (1, True, 1)
 
 
-def test_a_disturbed_latency_pass_disturbs_the_repeat_however_quiet_its_blocks_were() -> None:
+def test_a_disturbed_latency_pass_disturbs_the_repeat() -> None:
+    """A disturbed latency pass disturbs the repeat, however quiet its blocks were."""
     calm, hit = judge(a_result([{}] * 9, {"steal_s": 0.025})), judge(a_result([{}] * 9, {"steal_s": 0.05}))
 
     assert calm is not None
@@ -107,7 +111,8 @@ def test_a_disturbed_latency_pass_disturbs_the_repeat_however_quiet_its_blocks_w
     assert (hit.disturbed, hit.marks, str(hit)) == (True, (), "latency pass: the hypervisor took 0.2 of our CPUs")
 
 
-def test_blocks_and_latency_pass_are_told_side_by_side() -> None:
+def test_blocks_and_latency_pass_are_reported_together() -> None:
+    """Blocks and latency pass are reported side by side."""
     found = judge(a_result([{"steal_s": 0.1}, {}], {"busy_s": 0.68, "throttled": 2}))
 
     assert str(found) == (
@@ -116,13 +121,15 @@ def test_blocks_and_latency_pass_are_told_side_by_side() -> None:
     )
 
 
-def test_the_clock_of_a_latency_pass_is_held_against_that_of_the_blocks() -> None:
+def test_the_latency_clock_is_compared_with_the_blocks() -> None:
+    """The clock of a latency pass is compared with that of the blocks."""
     found = judge(a_result([{}] * 3, {"frequency_hz": 2_400_000_000}))
 
     assert str(found) == "latency pass: its clock was 20% below its usual"
 
 
-def test_a_latency_pass_too_short_for_the_kernels_ticks_is_not_judged_and_one_is_without_blocks() -> None:
+def test_a_short_latency_pass_is_not_judged() -> None:
+    """A latency pass too short for the kernel's ticks is not judged, and one is judged without blocks."""
     short = judge(a_result([{}], {"wall_s": 0.09, "steal_s": 0.09}))
 
     assert short is not None

@@ -78,7 +78,8 @@ def test_a_host_in_order_has_nothing_to_change() -> None:
         (replace(GOOD, gpus=(replace(GPU, processes=None),)), "GPU 0 processes", Level.UNKNOWN),
     ],
 )
-def test_each_check_has_its_threshold_and_touches_no_other(seen: Vitals, check: str, level: Level) -> None:
+def test_each_check_has_its_own_threshold(seen: Vitals, check: str, level: Level) -> None:
+    """Each check has its threshold and touches no other."""
     findings = {finding.check: finding for finding in fitness(seen)}
 
     assert findings[check].level is level
@@ -91,7 +92,8 @@ def test_each_check_has_its_threshold_and_touches_no_other(seen: Vitals, check: 
     assert is_fit(fitness(seen)) is (level is not Level.UNFIT)
 
 
-def test_a_host_is_examined_from_what_the_kernel_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_is_examined_through_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host is examined from what the kernel reports."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     files = {
         "proc/stat": "cpu0 1 0 0 0 0 0 0 0 0 0\ncpu1 1 0 0 0 0 0 0 0 0 0\nprocs_running 1\n",
@@ -116,7 +118,8 @@ def test_a_host_is_examined_from_what_the_kernel_tells(tmp_path: Path, monkeypat
     assert (seen.cgroups, seen.clock_source) == ((2, ("cpuset", "cpu", "io")), "hpet")
 
 
-def test_control_groups_of_the_first_version_are_known_by_the_kernels_list(tmp_path: Path) -> None:
+def test_the_kernels_list_shows_version_1_control_groups(tmp_path: Path) -> None:
+    """Control groups of the first version are known by the kernel's list."""
     (tmp_path / "sys/fs/cgroup/cpu").mkdir(parents=True)
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/cgroups").write_text("#subsys_name h n e\ncpuset\t3\t6\t1\ncpu\t1\t1\t1\nmemory\t0\t1\t0\n")
@@ -126,7 +129,8 @@ def test_control_groups_of_the_first_version_are_known_by_the_kernels_list(tmp_p
     assert seen.cgroups == (1, ("cpuset", "cpu"))
 
 
-def test_a_host_that_tells_nothing_is_examined_all_the_same(tmp_path: Path) -> None:
+def test_a_silent_host_is_examined_all_the_same(tmp_path: Path) -> None:
+    """A host that reports nothing is examined all the same."""
     seen = examine(Places(tmp_path / "proc", tmp_path / "sys"), sleep=lambda _: None)
 
     assert (seen.swap_bytes, seen.governors, seen.turbo, seen.smt) == (None, (), None, None)
@@ -134,14 +138,17 @@ def test_a_host_that_tells_nothing_is_examined_all_the_same(tmp_path: Path) -> N
     assert is_fit(fitness(seen))
 
 
-def test_free_space_is_that_of_the_nearest_folder_that_exists(tmp_path: Path) -> None:
+def test_the_nearest_existing_folder_gives_free_space(tmp_path: Path) -> None:
+    """Free space is that of the nearest folder that exists."""
     (disk,) = vitals.disks({"results": tmp_path / "not" / "there"})
 
     assert (disk.purpose, disk.path) == ("results", str(tmp_path))
     assert disk.free_bytes > 0
 
 
-def test_a_gpu_is_asked_and_what_it_does_not_tell_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreported_facts_of_a_gpu_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU is asked, and what it does not report is unknown."""
+
     def refuses(*_: object) -> None:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 

@@ -19,14 +19,16 @@ def topology(root: Path, number: int, core: str, socket: str) -> None:
     (folder / "physical_package_id").write_text(socket + "\n")
 
 
-def test_cpus_are_placed_on_cores_and_sockets_as_the_kernel_says(tmp_path: Path) -> None:
+def test_cpus_are_placed_as_the_kernel_says(tmp_path: Path) -> None:
+    """CPUs are placed on cores and sockets as the kernel says."""
     topology(tmp_path, 0, "3", "0")
     topology(tmp_path, 5, "4", "1")
 
     assert cpus((0, 5), tmp_path) == (Cpu(0, 3, 0), Cpu(5, 4, 1))
 
 
-def test_a_kernel_that_does_not_tell_gives_every_cpu_a_core_of_its_own(tmp_path: Path) -> None:
+def test_a_silent_kernel_gives_every_cpu_a_core(tmp_path: Path) -> None:
+    """A kernel that does not report cores gives every CPU a core of its own."""
     topology(tmp_path, 1, "garbage", "-1")
 
     assert cpus((0, 1), tmp_path) == (Cpu(0, 0, 0), Cpu(1, 1, 0))
@@ -44,9 +46,11 @@ def test_a_host_without_a_driver_has_no_gpus(monkeypatch: pytest.MonkeyPatch) ->
     assert found.memory_bytes > 0
 
 
-def test_gpus_are_read_from_the_driver_and_one_that_does_not_answer_is_left_out(
+def test_a_gpu_without_an_answer_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """GPUs are read from the driver, and one that does not answer is left out."""
+
     def handle(index: int) -> int:
         if index == 1:
             raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
@@ -70,7 +74,8 @@ def test_gpus_are_read_from_the_driver_and_one_that_does_not_answer_is_left_out(
     assert found.driver == "570.1"
 
 
-def test_host_facts_count_cores_and_sockets_and_leave_the_unknown_empty(tmp_path: Path) -> None:
+def test_host_facts_count_cores_and_sockets(tmp_path: Path) -> None:
+    """Host facts count cores and sockets, and leave the unknown empty."""
     gpus = (Gpu(0, "GPU-0", "Test GPU", 7),)
     here = Inventory((Cpu(0, 0, 0), Cpu(1, 0, 0), Cpu(2, 0, 1)), 5, gpus, "570.1", "Example CPU @ 2GHz")
     facts = host_facts(here, "20.10", sys_cpu=tmp_path)
@@ -80,14 +85,16 @@ def test_host_facts_count_cores_and_sockets_and_leave_the_unknown_empty(tmp_path
     assert facts["gpus"] == [{"index": 0, "uuid": "GPU-0", "name": "Test GPU", "memory_bytes": 7}]
 
 
-def test_the_governor_is_read_where_the_kernel_has_one(tmp_path: Path) -> None:
+def test_the_governor_is_read_from_the_kernel(tmp_path: Path) -> None:
+    """The governor is read where the kernel has one."""
     (tmp_path / "cpu0/cpufreq").mkdir(parents=True)
     (tmp_path / "cpu0/cpufreq/scaling_governor").write_text("performance\n")
 
     assert host_facts(Inventory((), 0), sys_cpu=tmp_path)["governor"] == "performance"
 
 
-def test_the_name_of_the_cpu_is_the_kernels_and_one_without_has_none(tmp_path: Path) -> None:
+def test_the_cpu_name_comes_from_the_kernel(tmp_path: Path) -> None:
+    """The name of the CPU is the kernel's, and without one there is none."""
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor\t: 0\nmodel name\t: Example CPU @ 2GHz\n")
 
@@ -127,6 +134,7 @@ def test_hosts_that_measure_otherwise_are_two_machines(changes: dict[str, Any], 
     ],
     ids=["upgraded", "another kernel", "repaired", "no driver", "unknown"],
 )
-def test_a_host_stays_itself_whatever_its_name_and_programs(changes: dict[str, Any]) -> None:
+def test_a_host_survives_new_names_and_programs(changes: dict[str, Any]) -> None:
+    """A host stays itself, whatever its name and programs."""
     assert another_machine(FAR, FAR | changes) is None
     assert another_machine(FAR | changes, FAR) is None

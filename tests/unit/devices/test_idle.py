@@ -31,7 +31,8 @@ def test_a_reading_holds_what_the_kernel_tells(tmp_path: Path) -> None:
     assert (found.running, found.pressure_s, found.swapped_bytes) == (3, {"memory": 2.5}, 3 * 4096)
 
 
-def test_a_host_that_tells_nothing_is_read_as_unknown(tmp_path: Path) -> None:
+def test_a_silent_host_is_read_as_unknown(tmp_path: Path) -> None:
+    """A host that reports nothing is read as unknown."""
     found = read(tmp_path)
 
     assert (found.busy_s, found.running, found.pressure_s, found.swapped_bytes) == ({}, None, {}, None)
@@ -39,7 +40,8 @@ def test_a_host_that_tells_nothing_is_read_as_unknown(tmp_path: Path) -> None:
     assert (activity.other_cpus, activity.steal_cpus, activity.swapped_bytes) == (None, None, None)
 
 
-def test_activity_is_that_of_others_on_the_cpus_asked_about() -> None:
+def test_activity_counts_others_on_given_cpus() -> None:
+    """Activity is that of others on the CPUs asked about."""
     before = Reading(10.0, {0: 1.0, 1: 1.0, 2: 1.0}, {0: 0.0, 1: 0.0, 2: 0.0}, 1, {"io": 3.0}, 100, own_s=5.0)
     after = Reading(
         12.0, {0: 3.0, 1: 1.5, 2: 9.0}, {0: 0.5, 1: 0.0, 2: 1.0}, 1, {"io": 3.5, "cpu": 1.0}, 300, own_s=5.5
@@ -79,7 +81,8 @@ class Host:
         return idle.wait([0, 1], limit_s, stop or threading.Event(), look=self.look, sleep=self.sleep)
 
 
-def test_an_idle_host_costs_about_a_hundredth_of_a_second() -> None:
+def test_an_idle_host_costs_little_time() -> None:
+    """An idle host costs about a hundredth of a second."""
     waited = Host({}).waited(10)
 
     assert (waited.wait_s, waited.busy) == (pytest.approx(0.012), "")
@@ -110,7 +113,8 @@ def test_who_asks_to_stop_does_not_wait() -> None:
     assert Host({0: 1.0}).waited(10, stop).wait_s < 0.5
 
 
-def test_a_host_that_tells_nothing_is_not_waited_for() -> None:
+def test_a_silent_host_is_not_waited_for() -> None:
+    """A host that reports nothing is not waited for."""
     waited = Host({0: 1.0}, tells=False).waited(10)
 
     assert waited.busy == ""

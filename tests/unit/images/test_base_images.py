@@ -47,7 +47,7 @@ def test_an_explicit_base_is_taken_for_every_python() -> None:
 
 
 @pytest.mark.parametrize("python", ["3.7", "3.11"])
-def test_the_former_default_written_out_is_the_same_image(python: str) -> None:
+def test_the_former_default_gives_the_same_image(python: str) -> None:
     """Equal content hashes: nothing that was built before is built again."""
     spec = image_spec()
     spec = replace(spec, environment=replace(spec.environment, python=python))

@@ -34,28 +34,30 @@ def dockerfile(framework: Framework, gpus: int) -> str:
         ("jax", "0.12.0.1", 1, "jax[cuda12]>=0.12.0.1,"),
     ],
 )
-def test_a_release_is_installed_from_the_distribution_of_its_system(
-    name: str, version: str, gpus: int, installed: str
-) -> None:
+def test_a_system_decides_the_installed_distribution(name: str, version: str, gpus: int, installed: str) -> None:
+    """A release is installed from the distribution of its system."""
     text = dockerfile(Framework(name, version), gpus)
 
     assert f"'{installed}" in text
     assert ("nvidia-ml-py" in text) == bool(gpus)
 
 
-def test_keras_on_mxnet_holds_both_and_the_pins_of_both() -> None:
+def test_keras_on_mxnet_holds_both_with_pins() -> None:
+    """Keras on MXNet holds both, and the pins of both."""
     text = dockerfile(Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")), 0)
 
     parts = ("'keras-mxnet>=2.2.4.3,", "'mxnet>=1.5.1,", "'numpy<1.17,<1.24'", "libquadmath0")
     assert all(part in text for part in parts)
 
 
-def test_only_cpu_systems_ask_the_index_of_cpu_builds() -> None:
+def test_only_cpu_systems_ask_the_cpu_index() -> None:
+    """Only CPU systems ask the index of CPU builds."""
     assert "own-index.conf" in dockerfile(Framework("torch", "2.13.0"), 0)
     assert "own-index.conf" not in dockerfile(Framework("torch", "2.13.0"), 1)
 
 
-def test_every_release_of_mxnet_from_1_2_on_shares_a_python_with_every_other() -> None:
+def test_mxnet_releases_since_1_2_share_a_python() -> None:
+    """Every release of MXNet from 1.2 on shares a Python with every other."""
     known = [version for version in CATALOG.entries["mxnet"].known if version >= "1.2"]
     offered = [set(CATALOG.pythons(Framework("mxnet", version))) for version in known]
 
@@ -63,7 +65,8 @@ def test_every_release_of_mxnet_from_1_2_on_shares_a_python_with_every_other() -
     assert set.intersection(*offered) >= {"3.7"}
 
 
-def test_every_release_that_was_seen_to_train_is_in_a_range() -> None:
+def test_every_release_seen_to_train_has_a_range() -> None:
+    """Every release that was seen to train is in a range."""
     for name, entry in CATALOG.entries.items():
         flavours = [flavour for flavour in entry.packages if flavour == name]
         for flavour in flavours:

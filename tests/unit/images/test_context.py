@@ -11,7 +11,8 @@ from orchestrator.errors import InputError
 from orchestrator.images.context import ContextFile, digest, folder_files, source_files, tar
 
 
-def test_the_archive_holds_every_file_with_its_content_whatever_its_length(tmp_path: Path) -> None:
+def test_the_archive_holds_every_file_whole(tmp_path: Path) -> None:
+    """The archive holds every file with its content, whatever its length."""
     on_disk = tmp_path / "wheel"
     on_disk.write_bytes(b"w" * 3_000_000)
     files = (
@@ -27,7 +28,8 @@ def test_the_archive_holds_every_file_with_its_content_whatever_its_length(tmp_p
     assert members == {"Dockerfile": b"FROM x\n", "empty": b"", "a" * 150: b"long name", "wheel": b"w" * 3_000_000}
 
 
-def test_equal_files_make_equal_archives_whenever_they_were_written(tmp_path: Path) -> None:
+def test_equal_files_make_equal_archives(tmp_path: Path) -> None:
+    """Equal files make equal archives, whenever they were written."""
     first, second = tmp_path / "1", tmp_path / "2"
     for folder in (first, second):
         folder.mkdir()
@@ -36,7 +38,8 @@ def test_equal_files_make_equal_archives_whenever_they_were_written(tmp_path: Pa
     assert b"".join(tar(source_files(first, "b"))) == b"".join(tar(source_files(second, "b")))
 
 
-def test_what_interpreters_and_editors_leave_behind_is_no_source(tmp_path: Path) -> None:
+def test_remains_of_interpreters_and_editors_are_ignored(tmp_path: Path) -> None:
+    """Files that interpreters and editors leave behind are no source."""
     (tmp_path / "__pycache__").mkdir()
     (tmp_path / "__pycache__" / "run.cpython-311.pyc").write_bytes(b"")
     (tmp_path / ".run.py.swp").write_bytes(b"")
@@ -46,7 +49,8 @@ def test_what_interpreters_and_editors_leave_behind_is_no_source(tmp_path: Path)
     assert [file.name for file in source_files(tmp_path, "benchmarks")] == ["benchmarks/models/lenet.py"]
 
 
-def test_the_digest_sees_names_modes_and_contents_and_no_order(tmp_path: Path) -> None:
+def test_the_digest_ignores_only_the_order(tmp_path: Path) -> None:
+    """The digest sees names, modes and contents, and no order."""
     a, b = ContextFile("a", b"1"), ContextFile("b", b"2")
     on_disk = tmp_path / "a"
     on_disk.write_bytes(b"1")
@@ -58,7 +62,8 @@ def test_the_digest_sees_names_modes_and_contents_and_no_order(tmp_path: Path) -
     )
 
 
-def test_patterns_and_names_that_are_no_utf_8_mean_each_other(tmp_path: Path) -> None:
+def test_patterns_match_names_outside_utf_8(tmp_path: Path) -> None:
+    """Patterns and names that are no UTF-8 mean each other."""
     for name in (b"Dockerfile", b"caf\xe9", b"na\xefve"):
         (tmp_path / os.fsdecode(name)).write_bytes(b"")
     (tmp_path / ".dockerignore").write_bytes(b"# pass\xe9\ncaf\xe9\n")
@@ -71,7 +76,8 @@ def test_patterns_and_names_that_are_no_utf_8_mean_each_other(tmp_path: Path) ->
         assert [os.fsencode(name) for name in archive.getnames()][-1] == b"na\xefve"
 
 
-def test_a_line_that_is_no_pattern_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_bad_pattern_is_reported_with_its_place(tmp_path: Path) -> None:
+    """A line that is no pattern is reported with its place."""
     (tmp_path / "Dockerfile").write_text("FROM x\n")
     (tmp_path / ".dockerignore").write_text("*.pyc\n\n**[z-a]\n")
 
@@ -79,9 +85,10 @@ def test_a_line_that_is_no_pattern_is_told_with_its_place(tmp_path: Path) -> Non
         folder_files(tmp_path / "Dockerfile")
 
 
-def test_a_link_that_leads_out_of_the_folder_of_a_dockerfile_is_refused_and_one_inside_is_followed(
+def test_only_links_within_the_context_are_followed(
     tmp_path: Path,
 ) -> None:
+    """A link that leads out of the folder of a Dockerfile is refused, and one inside is followed."""
     folder = tmp_path / "context"
     folder.mkdir()
     (folder / "Dockerfile").write_text("FROM x\n")

@@ -16,7 +16,8 @@ IMAGE = {"aux": {"ID": "sha256:image"}}
 END = {"stream": "Successfully built 0123456789ab\n"}
 
 
-def test_a_build_that_ends_gives_the_id_of_its_last_stage_and_every_line() -> None:
+def test_a_finished_build_gives_id_and_lines() -> None:
+    """A build that ends gives the id of its last stage and every line."""
     lines: list[str] = []
 
     image_id = follow([{"stream": "Step 1/2\n"}, STAGE, {"stream": "one\ntwo\n"}, IMAGE, END], lines.append)
@@ -25,7 +26,7 @@ def test_a_build_that_ends_gives_the_id_of_its_last_stage_and_every_line() -> No
     assert lines == ["Step 1/2", "one", "two", "Successfully built 0123456789ab"]
 
 
-def test_a_build_that_breaks_off_after_a_stage_is_no_image() -> None:
+def test_a_build_broken_off_is_no_image() -> None:
     """Else the stage that holds credentials would be taken for the environment when a build is stopped behind it."""
     with pytest.raises(BuildError, match="the engine broke off"):
         follow([{"stream": "Step 1/2\n"}, STAGE], lambda line: None)
@@ -36,7 +37,8 @@ def test_a_build_that_fails_gives_the_engines_words() -> None:
         follow([STAGE, {"error": "The command returned a non-zero code: 1\n"}], lambda line: None)
 
 
-def test_an_engine_that_goes_away_is_an_error_of_the_host_and_one_that_refuses_is_not() -> None:
+def test_only_a_lost_engine_is_a_host_error() -> None:
+    """An engine that goes away is an error of the host, and one that refuses is not."""
     aborted = requests.exceptions.ConnectionError("Connection aborted.")
     with pytest.raises(HostError, match=r"^the engine was lost while building: Connection aborted\.; start it again"):
         fail_with(aborted)
@@ -49,7 +51,8 @@ def test_an_engine_that_goes_away_is_an_error_of_the_host_and_one_that_refuses_i
             fail_with(answer)
 
 
-def test_an_engine_takes_connections_until_it_listens_no_more(tmp_path: Path) -> None:
+def test_a_closed_engine_takes_no_connections(tmp_path: Path) -> None:
+    """An engine takes connections until it listens no more."""
     path = tmp_path / "socket"
     unix, tcp = socket.socket(socket.AF_UNIX), socket.create_server(("127.0.0.1", 0))
     unix.bind(str(path))

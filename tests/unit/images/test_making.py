@@ -23,14 +23,16 @@ def answer(python: str = "3.11.7", **versions: str) -> str:
     return json.dumps({"python": python, "versions": versions})
 
 
-def test_an_image_is_missing_unless_it_is_there_under_its_content_tag() -> None:
+def test_an_image_needs_its_content_tag() -> None:
+    """An image is missing unless it is there under its content tag."""
     recipe = render(image_spec(), BuildSettings(), INPUTS)
 
     assert missing([recipe], {recipe.reference: "sha256:1"}) == ()
     assert missing([recipe], {recipe.alias: "sha256:1"}) == (recipe,)
 
 
-def test_post_releases_and_local_builds_count_as_the_release() -> None:
+def test_post_releases_and_local_builds_satisfy_a_release() -> None:
+    """Post-releases and local builds count as the release."""
     assert verified(image_spec(), answer(mxnet="1.9.1.post2")) == (("mxnet", "1.9.1.post2"),)
     assert verified(image_spec(), answer(mxnet="1.9.1+cpu")) == (("mxnet", "1.9.1+cpu"),)
 
@@ -46,7 +48,8 @@ def test_post_releases_and_local_builds_count_as_the_release() -> None:
         ("[]", r"asked for its versions, the image answered"),
     ],
 )
-def test_an_image_that_holds_something_else_is_an_error(said: str, reason: str) -> None:
+def test_an_image_of_other_content_is_an_error(said: str, reason: str) -> None:
+    """An image that holds something else than was asked for is an error."""
     with pytest.raises(BuildError, match=reason):
         verified(image_spec(), said)
 
@@ -97,9 +100,10 @@ class Engine:
 
 
 @pytest.mark.parametrize(("times", "built"), [(0, True), (2, True), (3, False)])
-def test_layers_that_somebody_removes_meanwhile_are_built_again_twice(
+def test_removed_layers_are_built_again_twice(
     times: int, built: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Layers that somebody removes meanwhile are built again, at most twice."""
     builds, bases = RemovedLayers(times), SimpleNamespace(digest=lambda reference: "base@sha256:2")
     batch: Any = Batch(Engine(), BuildSettings(), tmp_path, lambda event: None, builds, bases)  # type: ignore[arg-type]
     monkeypatch.setattr(making, "ask", lambda *question: answer(mxnet="1.9.1"))

@@ -76,13 +76,15 @@ def test_the_reason_is_the_line_that_matters(name: str) -> None:
     assert telling_line(SAID[name].splitlines(), ENGINE) == REASONS[name]
 
 
-def test_reasons_that_say_nothing_of_what_was_to_be_built_are_known() -> None:
+def test_reasons_outside_the_build_are_known() -> None:
+    """Reasons that say nothing of what was to be built are known."""
     assert {name for name, reason in REASONS.items() if is_of_surroundings(reason)} == {
         "resolver", "certificate", "proxy", "credentials", "credentials, old pip", "full disk",
     }  # fmt: skip
 
 
-def test_a_list_of_versions_that_fills_pages_is_cut_in_its_middle() -> None:
+def test_a_long_version_list_loses_its_middle() -> None:
+    """A list of versions that would fill pages is cut in its middle and keeps both ends."""
     versions = ", ".join(f"1.{minor}.0" for minor in range(400))
     said = f"ERROR: Could not find a version that satisfies the requirement numpy==9 (from versions: {versions})"
 

@@ -66,7 +66,8 @@ def test_equal_arguments_make_equal_recipes() -> None:
     assert render(image_spec(), CORPORATE, WITH_CERTIFICATES) == render(image_spec(), CORPORATE, WITH_CERTIFICATES)
 
 
-def test_settings_that_say_where_things_come_from_leave_the_hash_alone() -> None:
+def test_source_settings_leave_the_hash_alone() -> None:
+    """Settings that say where things come from do not change the hash of the content."""
     plain = render(torch_spec(), BuildSettings(base_image="python:{python}-slim"), INPUTS)
     corporate = render(torch_spec(), CORPORATE, WITH_CERTIFICATES)
 
@@ -78,7 +79,8 @@ def test_settings_that_say_where_things_come_from_leave_the_hash_alone() -> None
     assert corporate.environment.reference == f"registry.corp/mirror/{plain.environment.reference}"
 
 
-def test_a_wheel_at_hand_saves_the_own_index_and_leaves_the_hash_alone(tmp_path: Path) -> None:
+def test_a_local_wheel_saves_the_index_download(tmp_path: Path) -> None:
+    """A wheel at hand saves the download from the framework's own index and leaves the hash alone."""
     (tmp_path / "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl").write_bytes(b"not opened as long as broken")
     at_hand = replace(INPUTS, wheels=offered([str(tmp_path)], "3.11"))
 
@@ -111,14 +113,16 @@ def test_a_change_to_the_benchmarks_keeps_the_environment() -> None:
     assert before.environment == after.environment
 
 
-def test_systems_with_one_and_four_gpus_share_their_environment() -> None:
+def test_one_and_four_gpus_share_an_environment() -> None:
+    """The images of systems with one and with four GPUs differ but stand on the same environment."""
     one, four = (render(gpu_spec(name), BuildSettings(), INPUTS) for name in ("1_gpu", "4_gpu"))
 
     assert one.environment == four.environment
     assert one.reference != four.reference
 
 
-def test_credentials_travel_only_in_the_files_of_the_discarded_stage() -> None:
+def test_credentials_travel_only_in_the_discarded_stage() -> None:
+    """Credentials travel only in the files of the stage that is discarded."""
     recipe = render(image_spec(), CORPORATE, WITH_CERTIFICATES)
     assert recipe.environment is not None
     holding = [file.name for file in recipe.files if isinstance(file.content, bytes) and b"hunter2" in file.content]
@@ -152,12 +156,14 @@ def test_the_pip_configuration_says_what_the_settings_say() -> None:
     )
 
 
-def test_an_apt_mirror_with_a_password_is_refused_because_it_would_stay() -> None:
+def test_an_apt_mirror_with_a_password_is_refused() -> None:
+    """An apt mirror with a password is refused because the password would stay in the image."""
     with pytest.raises(InputError, match=r"build\.apt_mirror: holds a credential.*build\.proxy"):
         render(image_spec(), BuildSettings(apt_mirror="https://me:hunter2@apt.corp/debian"), INPUTS)
 
 
-def test_an_index_that_is_a_folder_of_this_host_is_left_out_and_said_so() -> None:
+def test_an_index_in_a_local_folder_is_skipped() -> None:
+    """An index that is a folder of this host is left out of the build, and a message says so."""
     settings = BuildSettings(pip_index="https://a.corp/simple", extra_indexes=("file:///srv/simple",))
     (message,) = left_out(settings)
     files = {file.name: file.content for file in render(image_spec(), settings, INPUTS).files}
@@ -171,7 +177,8 @@ def test_a_missing_ca_bundle_is_one_clear_error() -> None:
         gather(image_spec(), BuildSettings(ca_bundle="/no/such.pem"))
 
 
-def test_a_cpu_build_at_hand_stays_out_of_a_gpu_image(tmp_path: Path) -> None:
+def test_local_cpu_wheels_stay_out_of_gpu_images(tmp_path: Path) -> None:
+    """A CPU build that is at hand on this host stays out of a GPU image."""
     (tmp_path / "mxnet_cu112-1.9.1+cpu-py3-none-any.whl").write_bytes(b"")
     (tmp_path / "mxnet_cu112-1.9.1-py3-none-any.whl").write_bytes(b"")
     inputs = gather(gpu_spec("1_gpu"), BuildSettings(find_links=(str(tmp_path),)))
@@ -179,7 +186,8 @@ def test_a_cpu_build_at_hand_stays_out_of_a_gpu_image(tmp_path: Path) -> None:
     assert [one.path.name for one in inputs.wheels] == ["mxnet_cu112-1.9.1-py3-none-any.whl"]
 
 
-def test_the_users_dockerfile_is_built_from_its_folder_as_docker_would(tmp_path: Path) -> None:
+def test_a_users_dockerfile_builds_from_its_own_folder(tmp_path: Path) -> None:
+    """A user's Dockerfile is built from its folder as Docker would build it, .dockerignore included."""
     folder = tmp_path / "torch"
     folder.mkdir()
     (folder / "Dockerfile").write_text("FROM debian\nCOPY kept /\n")
@@ -204,13 +212,15 @@ def test_a_missing_dockerfile_is_one_clear_error(tmp_path: Path) -> None:
         gather(spec, BuildSettings())
 
 
-def test_a_version_that_is_no_legal_tag_still_makes_one() -> None:
+def test_an_illegal_version_still_makes_a_legal_tag() -> None:
+    """A version that is no legal tag still makes one."""
     spec = replace(image_spec(), alias="2.13.0+cpu-cpu")
 
     assert render(spec, BuildSettings(), INPUTS).alias == "bench/mxnet:2.13.0-cpu-cpu"
 
 
-def test_extras_are_no_part_of_what_the_image_must_report() -> None:
+def test_expected_versions_leave_out_extras() -> None:
+    """The extras of a requirement are no part of the versions that an image must report."""
     spec = image_spec(expected_versions=(("tensorflow[and-cuda]", "2.21.0"),))
 
     assert expected_versions(spec) == (("tensorflow", "2.21.0"),)
@@ -223,7 +233,8 @@ def test_a_template_that_names_what_nobody_gives_fails(tmp_path: Path) -> None:
         dockerfiles.image_text(image_spec(), "base", (), templates=tmp_path)
 
 
-def test_indexes_of_this_host_alone_are_told_in_one_line() -> None:
+def test_one_line_names_all_local_indexes() -> None:
+    """All indexes that exist on this host alone are reported in one line."""
     settings = BuildSettings(
         pip_index="file:///srv/one", extra_indexes=("https://mirror.example/simple", "file:///srv/two")
     )

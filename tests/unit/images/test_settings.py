@@ -23,7 +23,8 @@ def conf(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_the_environment_wins_over_files_and_later_files_over_earlier_ones(tmp_path: Path) -> None:
+def test_pip_variables_win_over_pip_files(tmp_path: Path) -> None:
+    """The environment wins over the files of pip, and later files win over earlier ones."""
     files = (
         conf(tmp_path, "a", "[global]\nindex-url = https://a/simple\nfind-links = /a\ncert = /a.pem\n"),
         conf(tmp_path, "b", "[global]\nfind_links =\n    /b\n    /c\n[install]\ntrusted-host = b\n"),
@@ -35,13 +36,15 @@ def test_the_environment_wins_over_files_and_later_files_over_earlier_ones(tmp_p
     )
 
 
-def test_the_section_of_the_command_wins_over_the_global_one(tmp_path: Path) -> None:
+def test_the_command_section_wins_over_the_global_one(tmp_path: Path) -> None:
+    """The section of the command (install) wins over the global one, whatever their order."""
     path = conf(tmp_path, "a", "[install]\nindex-url = https://install\n[global]\nindex-url = https://global\n")
 
     assert settings_from_pip({}, (path,)).pip_index == "https://install"
 
 
-def test_a_percent_sign_in_a_password_is_no_interpolation(tmp_path: Path) -> None:
+def test_a_percent_sign_in_passwords_is_taken_literally(tmp_path: Path) -> None:
+    """A percent sign in a password is taken literally and starts no interpolation."""
     path = conf(tmp_path, "a", "[global]\nindex-url = https://me:a%40b@host/simple\n")
 
     assert settings_from_pip({}, (path,)).pip_index == "https://me:a%40b@host/simple"
@@ -76,7 +79,8 @@ def test_lists_are_split_and_switches_understood() -> None:
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "HTTP_PROXY"])
-def test_proxies_count_in_either_case_and_reach_the_build_in_both(name: str) -> None:
+def test_proxy_variables_count_in_either_letter_case(name: str) -> None:
+    """Proxy variables count in upper and in lower case, and reach the build in both."""
     settings = settings_from_pip({name: "http://p:3128", "no_proxy": "localhost"}, ())
 
     assert settings.proxies == (("http_proxy", "http://p:3128"), ("no_proxy", "localhost"))
@@ -85,13 +89,15 @@ def test_proxies_count_in_either_case_and_reach_the_build_in_both(name: str) -> 
     }  # fmt: skip
 
 
-def test_pips_own_proxy_is_a_proxy_for_both_protocols() -> None:
+def test_pips_own_proxy_covers_both_protocols() -> None:
+    """The proxy of pip itself is used for http and https, in place of that of http_proxy."""
     settings = settings_from_pip({"PIP_PROXY": "me:pw@p:3128", "http_proxy": "http://other"}, ())
 
     assert dict(settings.proxies) == {"http_proxy": "http://me:pw@p:3128", "https_proxy": "http://me:pw@p:3128"}
 
 
-def test_pip_looks_in_the_places_its_manual_names_weakest_first() -> None:
+def test_pip_files_are_read_weakest_first() -> None:
+    """The files of pip are those in the places that its manual names, the weakest first."""
     environment = {"XDG_CONFIG_HOME": "/x", "PIP_CONFIG_FILE": "/own.conf"}
 
     assert pip_files(environment, Path("/home/me"), Path("/venv")) == tuple(
@@ -111,7 +117,8 @@ def test_pip_can_be_told_to_read_no_file() -> None:
     assert pip_files({"PIP_CONFIG_FILE": "/dev/null"}, Path("/home/me"), Path("/venv")) == ()
 
 
-def test_what_the_matrix_says_wins_and_what_it_leaves_unsaid_comes_from_the_host() -> None:
+def test_matrix_settings_win_over_those_of_the_host() -> None:
+    """A setting that the matrix gives wins, and one that it leaves unsaid comes from the host."""
     host = BuildSettings(ca_bundle="/host.pem", find_links=("/host",), base_image="ignored")
     explicit = BuildSettings(base_image="mine:{python}", find_links=("/mine",))
 
@@ -120,13 +127,15 @@ def test_what_the_matrix_says_wins_and_what_it_leaves_unsaid_comes_from_the_host
     )
 
 
-def test_an_index_of_the_matrix_does_not_mix_with_extra_indexes_of_the_host() -> None:
+def test_a_matrix_index_excludes_the_hosts_extra_indexes() -> None:
+    """An index of the matrix does not mix with extra indexes of the host."""
     host = BuildSettings(extra_indexes=("https://host",), no_index=True)
 
     assert overlay(BuildSettings(pip_index="https://mine"), host) == BuildSettings(pip_index="https://mine")
 
 
-def test_every_password_is_a_secret_as_written_and_as_decoded() -> None:
+def test_passwords_are_secret_as_written_and_as_decoded() -> None:
+    """Every password in an address is a secret, both as it is written and as it is decoded."""
     settings = BuildSettings(
         pip_index="https://me:p%40ss@host/simple",
         extra_indexes=("https://token@host/simple", "https://host/simple"),
@@ -151,5 +160,6 @@ def test_settings_do_not_show_their_proxies() -> None:
         (BuildSettings(proxies=(("no_proxy", "localhost"),)), None),
     ],
 )
-def test_a_build_shares_the_hosts_network_only_where_it_must(settings: BuildSettings, network: str | None) -> None:
+def test_builds_share_the_hosts_network_only_if_needed(settings: BuildSettings, network: str | None) -> None:
+    """A build shares the host's network only if its index or proxy is on the host itself."""
     assert build_network(settings) == network

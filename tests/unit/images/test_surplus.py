@@ -32,7 +32,8 @@ def gone(keep_last: int, *in_use: str) -> dict[str, int]:
     return {one.names[0]: one.frees_bytes for one in surplus(ALL, keep_last, in_use)}
 
 
-def test_the_newest_of_each_alias_stays_with_the_environment_it_stands_on() -> None:
+def test_the_newest_of_each_alias_stays() -> None:
+    """The newest image of each alias stays, with the environment that it stands on."""
     assert gone(1) == {
         "bench/mxnet:1.9.1-cpu-c2": 12,
         "bench/mxnet:1.9.1-cpu-c1": 15,
@@ -53,7 +54,8 @@ def test_to_keep_none_frees_every_layer_once() -> None:
     assert next(one.names for one in surplus(ALL, 0)) == ("bench/mxnet:1.9.1-cpu-c3", "bench/mxnet:1.9.1-cpu")
 
 
-def test_what_a_run_needs_stays_with_what_it_stands_on() -> None:
+def test_images_that_a_run_needs_stay() -> None:
+    """An image that a run needs stays, with the environment that it stands on."""
     assert gone(1, "bench/mxnet:1.9.1-cpu-c1") == {"bench/mxnet:1.9.1-cpu-c2": 12}
     assert "bench/mxnet:1.9.1-cpu-c2" not in gone(0, "sha256:c2")
 
@@ -69,9 +71,8 @@ def test_what_a_run_needs_stays_with_what_it_stands_on() -> None:
     ],
 )
 @pytest.mark.parametrize("base", [OLDEST, OLD_ENVIRONMENT])
-def test_what_a_user_has_built_on_ours_or_named_stays_with_what_it_stands_on(
-    tags: tuple[str, ...], base: ImageFacts
-) -> None:
+def test_images_that_a_user_built_or_named_stay(tags: tuple[str, ...], base: ImageFacts) -> None:
+    """An image that a user has built on ours or has named stays, with what it stands on."""
     named = {**base.labels, labels.CONTENT: "c9"} if "c9" in tags[0] else base.labels
     mine = replace(base, image_id="sha256:mine", labels=named, tags=tags, layers=(*base.layers, "m"))
     found = {name for one in surplus([mine, *ALL], 0) for name in one.names}
@@ -90,7 +91,8 @@ def given_up_names(*references: str, in_use: tuple[str, ...] = (), more: tuple[I
     return {one.names[0] for one in given_up([*more, *ALL], references, in_use)}
 
 
-def test_what_is_given_up_goes_with_the_environment_that_nothing_else_stands_on() -> None:
+def test_given_up_images_go_with_their_environment() -> None:
+    """An image that is given up goes with its environment if nothing else stands on that."""
     assert given_up_names("bench/mxnet:1.9.1-cpu-c1") == {"bench/mxnet:1.9.1-cpu-c1", "bench/environment:e0"}
     assert given_up_names("bench/mxnet:1.9.1-cpu-c2") == {"bench/mxnet:1.9.1-cpu-c2"}
     assert given_up_names("bench/mxnet:1.9.1-cpu-c2", "bench/mxnet:1.9.1-cpu-c3") == {
@@ -99,7 +101,8 @@ def test_what_is_given_up_goes_with_the_environment_that_nothing_else_stands_on(
     assert given_up_names("bench/none:1", "somebody/elses:2") == set()
 
 
-def test_what_is_given_up_and_in_use_or_carries_an_image_of_a_user_stays() -> None:
+def test_given_up_images_in_use_stay() -> None:
+    """An image that is given up stays while it is in use, or carries an image or a tag of a user."""
     mine = replace(OLDEST, image_id="sha256:mine", tags=("mine:1",), layers=(*OLDEST.layers, "m"))
     renamed = replace(OLDEST, tags=(*OLDEST.tags, "mine:2"))
 

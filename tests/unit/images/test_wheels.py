@@ -35,7 +35,8 @@ def names(folder: Path, requirements: list[str], python: str = "3.11") -> list[s
         ("broken.whl", set()),
     ],
 )
-def test_a_file_is_offered_to_the_pythons_that_could_install_it(tmp_path: Path, name: str, pythons: set[str]) -> None:
+def test_a_file_is_offered_to_pythons_that_fit(tmp_path: Path, name: str, pythons: set[str]) -> None:
+    """A file is offered only to the Pythons that could install it."""
     (tmp_path / name).write_bytes(b"")
 
     assert {python for python in ("3.6", "3.11") if offered([str(tmp_path)], python)} == pythons
@@ -64,14 +65,16 @@ def test_only_what_the_requirements_can_reach_travels(tmp_path: Path) -> None:
     ]
 
 
-def test_installers_travel_too_because_an_old_base_needs_newer_ones(tmp_path: Path) -> None:
+def test_installers_travel_with_the_wheels(tmp_path: Path) -> None:
+    """Wheels of pip and setuptools travel too, because an old base needs newer ones."""
     wheel(tmp_path, "pip-25.0-py3-none-any.whl")
     wheel(tmp_path, "setuptools-80.0-py3-none-any.whl")
 
     assert names(tmp_path, ["numpy"]) == ["pip-25.0-py3-none-any.whl", "setuptools-80.0-py3-none-any.whl"]
 
 
-def test_a_wheel_that_cannot_be_opened_travels_and_needs_nothing(tmp_path: Path) -> None:
+def test_a_broken_wheel_travels_without_dependencies(tmp_path: Path) -> None:
+    """A wheel that cannot be opened travels with the others and is taken to need nothing."""
     (tmp_path / "numpy-1.0-py3-none-any.whl").write_bytes(b"no archive")
 
     assert names(tmp_path, ["numpy"]) == ["numpy-1.0-py3-none-any.whl"]

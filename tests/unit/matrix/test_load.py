@@ -95,9 +95,10 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path: Path, known: catalog.Ca
         ("torch@sha256:0123456789abcdef0123", "0123456789ab"),
     ],
 )
-def test_the_tag_of_the_users_own_image_stands_for_its_version(
+def test_an_own_images_tag_stands_for_its_version(
     tmp_path: Path, known: catalog.Catalog, models: Models, image: str, version: str
 ) -> None:
+    """The tag of the user's own image stands for the version of its framework."""
     text = SMALL.replace("mxnet==1.9.1", f'{{name: torch, image: "{image}"}}')
 
     assert load(tmp_path, text, known, models).frameworks[0].versions == (version,)
@@ -124,9 +125,8 @@ def test_two_matrices_that_differ_are_not_equal(tmp_path: Path, known: catalog.C
     )
 
 
-def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(
-    tmp_path: Path, known: catalog.Catalog, models: Models
-) -> None:
+def test_byte_order_marks_and_crlf_do_no_harm(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    """A matrix with a byte order mark and Windows line ends loads as it does without them."""
     path = tmp_path / "m.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + SMALL.replace("\n", "\r\n").encode())
 

@@ -92,9 +92,8 @@ m.yaml:33:36: build.proxy: should be a URL, or a mapping, not 3
 """
 
 
-def test_every_mistake_is_told_at_once_in_the_order_of_the_file(
-    tmp_path: Path, known: catalog.Catalog, models: Models
-) -> None:
+def test_all_mistakes_are_reported_in_file_order(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    """Every mistake of a matrix is reported at once, in the order of the file."""
     assert mistakes(tmp_path, BAD, known, models) == WRONG.splitlines()
 
 
@@ -170,7 +169,8 @@ def test_one_mistake_is_one_message(
     assert mistakes(tmp_path, text, known, models) == [message]
 
 
-def test_a_flood_of_mistakes_is_cut_with_their_number(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+def test_a_flood_of_mistakes_is_cut_and_counted(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    """A flood of mistakes is cut, and the last line gives the number of those left out."""
     found = mistakes(tmp_path, SMALL + "".join(f"key{n}: 1\n" for n in range(70)), known, models)
 
     assert len(found) == 51

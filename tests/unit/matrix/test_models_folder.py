@@ -40,7 +40,8 @@ def test_its_models_are_planned_with_their_file(folder: Path, known: catalog.Cat
     assert only.models == ()
 
 
-def test_the_long_form_names_the_folder_and_loads_alike(folder: Path, known: catalog.Catalog, models: Models) -> None:
+def test_the_long_form_names_the_models_folder(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    """The long form names the folder of models, so that it loads alike from elsewhere."""
     loaded = matrix.load(folder / "m.yaml", known, models)
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
@@ -61,9 +62,8 @@ def test_include_adds_cells_of_own_models_too(folder: Path, known: catalog.Catal
     assert [cell.id for cell in found.cells][1:] == ["mxnet-1.9.1-cpu/wide-train-b64"]
 
 
-def test_mistakes_of_models_come_with_those_of_the_matrix_and_each_once(
-    folder: Path, known: catalog.Catalog, models: Models
-) -> None:
+def test_model_mistakes_come_with_those_of_the_matrix(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    """Mistakes of models are reported with those of the matrix, each of them once."""
     (folder / "mine" / "wide.py").write_text("TITLE = 5\n")
     (folder / "mine" / "mlp.py").write_text(MODEL)
     (folder / "m.yaml").write_text(TEXT + "repeats: 0\n")
@@ -75,9 +75,10 @@ def test_mistakes_of_models_come_with_those_of_the_matrix_and_each_once(
     ]
 
 
-def test_a_model_or_definition_that_a_link_takes_from_elsewhere_is_refused_unless_its_folder_says_so(
+def test_a_linked_model_from_elsewhere_is_refused(
     folder: Path, known: catalog.Catalog, models: Models, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """A model or definition that a link takes from elsewhere is refused unless its folder says so."""
     outside = tmp_path_factory.mktemp("outside")
     for path, text in (("far.py", MODEL), ("far/torch.py", "OPTIONS = []\n\n\ndef start(workload):\n    pass\n")):
         (outside / path).parent.mkdir(exist_ok=True)
@@ -108,9 +109,10 @@ def test_a_model_or_definition_that_a_link_takes_from_elsewhere_is_refused_unles
         ("[mine]", ["m.yaml:2:16: models_folder: should be a word, not a list"]),
     ],
 )  # fmt: skip
-def test_a_folder_that_is_none_is_a_mistake_at_its_place(
+def test_a_bad_models_folder_is_reported_in_place(
     folder: Path, known: catalog.Catalog, models: Models, value: str, messages: list[str]
 ) -> None:
+    """A folder of models that is none is reported as a mistake at its place in the matrix."""
     (folder / "m.yaml").write_text(TEXT.replace(": mine", f": {value}").replace(", wide", ""))
 
     assert refusal(folder, known, models) == messages

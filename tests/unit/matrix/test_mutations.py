@@ -24,9 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("mutations")
 
 
-def test_every_matrix_that_is_mutated_is_fine_itself_but_for_files_that_are_not_there(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_matrix_is_fine_before_it_is_mutated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every matrix that is mutated is fine itself, apart from files that are not there."""
     ends = []
     for matrix in MATRICES:
         (folder / "matrix.yaml").write_bytes(matrix)
@@ -38,7 +37,8 @@ def test_every_matrix_that_is_mutated_is_fine_itself_but_for_files_that_are_not_
     assert [line for line in said if not any(words in line for words in known)] == []
 
 
-def test_every_page_that_shows_a_matrix_is_among_them() -> None:
+def test_every_documented_matrix_is_mutated() -> None:
+    """Every matrix that a page of the documentation shows is among those that are mutated."""
     shown = b"\n".join(MATRICES)
 
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
@@ -50,9 +50,10 @@ def test_every_page_that_shows_a_matrix_is_among_them() -> None:
 
 @settings(max_examples=examples(300), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(generator=st.randoms(use_true_random=False))
-def test_a_mutated_matrix_is_planned_or_refused_line_by_line(
+def test_a_mutated_matrix_is_planned_or_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], generator: random.Random
 ) -> None:
+    """A mutated matrix is either planned or refused, with each line of the refusal naming the file."""
     path = folder / "matrix.yaml"
     path.write_bytes(mutated(generator, MATRICES))
     code = run(["plan", "-f", str(path), "--json"])

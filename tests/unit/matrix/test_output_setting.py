@@ -94,7 +94,8 @@ def test_a_wrong_limit_is_one_mistake(
     assert ":4:" in found
 
 
-def test_a_wrong_limit_of_a_model_is_one_mistake(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+def test_a_wrong_output_limit_is_one_mistake(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    """A wrong output limit of a model is reported as one mistake."""
     with pytest.raises(InputError) as caught:
         load(tmp_path, SMALL.replace("[lenet]", "[{name: lenet, output: 2g}]"), known, models)
 

@@ -41,7 +41,8 @@ def mistakes(folder: Path, frameworks: str = "noop==1", build: str = "") -> list
         ("noop==1", "find_links: wheels/../link/wheels"),
     ],
 )
-def test_a_path_that_reads_as_if_it_lay_in_the_folder_must_lie_there(folder: Path, frameworks: str, build: str) -> None:
+def test_paths_that_seem_inside_must_be_inside(folder: Path, frameworks: str, build: str) -> None:
+    """A path that reads as if it lay in the folder of the matrix must lie there."""
     (mistake,) = mistakes(folder, frameworks, build)
 
     assert "leads out of the folder of the matrix through a link; write where it is: '" in mistake
@@ -49,8 +50,8 @@ def test_a_path_that_reads_as_if_it_lay_in_the_folder_must_lie_there(folder: Pat
 
 
 @pytest.mark.parametrize("where", ["wheels", "inner", "./wheels", "../outside/wheels", "ABSOLUTE", "wheels/../inner"])
-def test_a_path_that_lies_in_the_folder_or_says_that_it_does_not_is_taken(folder: Path, where: str) -> None:
-
+def test_paths_inside_or_openly_outside_are_taken(folder: Path, where: str) -> None:
+    """A path that lies in the folder of the matrix, or says openly that it does not, is taken."""
     named = where.replace("ABSOLUTE", str(folder.parent / "outside/wheels"))
 
     assert mistakes(folder, build=f"find_links: [{named}]") == []
@@ -58,9 +59,8 @@ def test_a_path_that_lies_in_the_folder_or_says_that_it_does_not_is_taken(folder
 
 
 @pytest.mark.parametrize("where", ["../outside/wheels", "inner/../../outside/wheels"])
-def test_the_path_of_the_matrix_may_be_relative_itself(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_the_matrix_path_may_be_relative(folder: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """The rules for paths hold as well if the path of the matrix is itself relative."""
     monkeypatch.chdir(folder.parent)
     relative = Path(folder.name)
 
@@ -70,7 +70,8 @@ def test_the_path_of_the_matrix_may_be_relative_itself(
     assert "through a link" in mistake
 
 
-def test_a_wheel_in_a_folder_of_the_matrix_must_lie_there_too(folder: Path) -> None:
+def test_wheels_must_lie_in_the_matrix_folder_too(folder: Path) -> None:
+    """A wheel in a folder of the matrix must lie there too, and not lead out through a link."""
     (folder / "wheels" / "thing-1.0.tar.gz").symlink_to(folder.parent / "outside/wheels/file")
     (folder / "wheels" / "notes.txt").symlink_to(folder.parent / "outside/wheels/file")
 
@@ -80,7 +81,8 @@ def test_a_wheel_in_a_folder_of_the_matrix_must_lie_there_too(folder: Path) -> N
     assert mistakes(folder, build=f"find_links: [{folder.parent / 'outside/wheels'}]") == []
 
 
-def test_a_folder_that_is_reached_through_a_link_itself_is_no_matter(folder: Path, tmp_path: Path) -> None:
+def test_the_matrix_folder_may_be_a_link(folder: Path, tmp_path: Path) -> None:
+    """A folder of the matrix that is itself reached through a link makes no difference."""
     (tmp_path / "by-link").symlink_to(folder)
 
     assert mistakes(tmp_path / "by-link", build="find_links: [wheels]") == []

@@ -83,9 +83,8 @@ QUICK = settings(max_examples=examples(2500), derandomize=True, database=None, s
 
 @QUICK
 @given(content=mutations())
-def test_a_mutilated_matrix_loads_or_is_refused_with_places(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes
-) -> None:
+def test_a_damaged_matrix_loads_or_is_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    """A mutilated matrix either loads or is refused with the places of its mistakes."""
     assume(len(content) < 4000)
 
     path = tmp_path_factory.getbasetemp() / "mutation.yaml"
@@ -116,9 +115,10 @@ KEYS = (
 
 @settings(QUICK, max_examples=examples(1500))
 @given(key=st.sampled_from(KEYS), value=VALUES, listed=st.booleans())
-def test_any_value_of_any_key_loads_or_is_refused_with_places(
+def test_any_value_loads_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, key: str, value: object, listed: bool
 ) -> None:
+    """Any value of any key either loads or is refused with the places of the mistakes."""
     document = {"version": 1, "frameworks": ["noop==1"], "models": ["mlp"], key: [value] if listed else value}
 
     path = tmp_path_factory.getbasetemp() / "value.yaml"

@@ -20,7 +20,8 @@ def valid(document: object) -> bool:
     return jsonschema.Draft202012Validator(matrix.schema()).is_valid(document)
 
 
-def test_the_schema_is_a_schema_and_the_one_that_is_published() -> None:
+def test_the_schema_is_valid_and_published() -> None:
+    """The schema of a matrix is a valid JSON schema and the same as the published one."""
     jsonschema.Draft202012Validator.check_schema(matrix.schema())
 
     assert json.loads(PUBLISHED.read_text("utf-8")) == matrix.schema()
@@ -35,7 +36,8 @@ def test_every_key_is_described_for_editors() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_every_example_of_the_page_loads_and_fits_the_schema(tmp_path: Path, example: str) -> None:
+def test_every_example_loads_and_fits_the_schema(tmp_path: Path, example: str) -> None:
+    """Every example of the page loads and fits the schema, and so does its long form."""
     path = tmp_path / "m.yaml"
     path.write_text(example, encoding="utf-8")
     (tmp_path / "wheels").mkdir()

@@ -37,9 +37,8 @@ def planned(folder: Path, known: catalog.Catalog, models: Models, text: str) -> 
     return planning.plan(load(folder, known, models, text), known, models)
 
 
-def test_the_documented_matrix_is_one_cell_with_its_metrics(
-    folder: Path, known: catalog.Catalog, models: Models
-) -> None:
+def test_the_documented_matrix_is_one_script_cell(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    """The documented matrix gives one cell of a script, with its metrics."""
     found = planned(folder, known, models, DOCUMENTED)
 
     (cell,) = found.cells
@@ -62,9 +61,8 @@ def test_the_documented_matrix_is_one_cell_with_its_metrics(
     jsonschema.validate(yaml.safe_load(DOCUMENTED), matrix.schema())
 
 
-def test_a_script_is_a_cell_in_every_framework_it_is_for_whatever_their_options(
-    folder: Path, known: catalog.Catalog, models: Models
-) -> None:
+def test_a_script_is_one_cell_per_framework(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    """A script gives one cell in every framework that it is for, whatever the options of these."""
     text = FILE + f"options: {{mxnet: {{hybridize: [true, false]}}}}\nmodels: [lenet]\nscripts: [{ENTRY}]\n"
 
     ids = [cell.id for cell in planned(folder, known, models, text).cells]
@@ -138,17 +136,17 @@ exclude: [{model: lenett}]
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_is_odd_in_a_pattern_is_not_said_beside_the_mistakes(
-    folder: Path, known: catalog.Catalog, models: Models
-) -> None:
+def test_an_odd_pattern_loads_without_a_warning(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    """An oddity in a pattern is not reported next to the mistakes."""
     odd = ENTRY.replace("speed (.*)", "([0-9--x]*)")
 
     assert load(folder, known, models, f"{FILE}scripts: [{odd}]\n").scripts
 
 
-def test_a_script_that_is_a_link_out_of_the_folder_is_refused(
+def test_a_script_linked_from_elsewhere_is_refused(
     folder: Path, known: catalog.Catalog, models: Models, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """A script that is a link out of the folder of the matrix is refused."""
     outside = tmp_path_factory.mktemp("outside") / "train.py"
     outside.write_text("print('speed 1')")
     (folder / "scripts" / "train.py").unlink()
@@ -161,9 +159,8 @@ def test_a_script_that_is_a_link_out_of_the_folder_is_refused(
 
 
 @pytest.mark.parametrize("rest", ["", "scripts: []\n"])
-def test_a_matrix_without_models_and_scripts_says_what_is_missing(
-    folder: Path, known: catalog.Catalog, models: Models, rest: str
-) -> None:
+def test_a_matrix_needs_models_or_scripts(folder: Path, known: catalog.Catalog, models: Models, rest: str) -> None:
+    """A matrix without models and scripts is refused with a line that says what is missing."""
     with pytest.raises(InputError) as caught:
         load(folder, known, models, FILE + rest)
 
@@ -228,9 +225,10 @@ def test_a_script_declares_its_files(
         ("['']", "is empty"),
     ],
 )
-def test_a_file_that_a_script_cannot_have_is_told(
+def test_an_impossible_script_file_is_reported(
     folder: Path, known: catalog.Catalog, models: Models, files: str, said: str
 ) -> None:
+    """A file that a script cannot have is reported at its place with the reason."""
     (folder / "secret").write_text("password")
     (folder / "scripts" / "link").symlink_to(folder / "secret")
     (folder / "scripts" / "away").symlink_to(folder)

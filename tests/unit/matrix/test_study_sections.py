@@ -103,7 +103,7 @@ def test_a_study_is_read_with_its_claims(tmp_path: Path, known: catalog.Catalog,
     assert loaded.claims[0].both.options == (("hybridize", (True,)),)
 
 
-def test_every_mistake_of_a_study_is_reported_at_once(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+def test_all_study_mistakes_are_reported_at_once(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
     with pytest.raises(InputError) as caught:
         _load(tmp_path, BAD, known, models)
 
@@ -118,7 +118,8 @@ def test_the_long_form_loads_as_the_same_study(tmp_path: Path, known: catalog.Ca
     assert matrix.long_form(again) == matrix.long_form(loaded)
 
 
-def test_a_matrix_without_a_study_has_no_such_keys(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+def test_a_matrix_without_study_has_no_such_keys(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    """The long form of a matrix without a study has none of the keys of a study."""
     loaded = _load(tmp_path, STUDY.partition("study:")[0], known, models)
 
     assert loaded.study is None

@@ -47,7 +47,8 @@ def test_the_long_form_loads_as_an_equal_matrix(tmp_path: Path, known: Known, mo
     assert matrix.load(tmp_path / "long.yaml", known, models).subjects == short.subjects
 
 
-def test_a_rule_with_an_axis_loads_from_the_long_form_as_it_was(tmp_path: Path, known: Known, models: Models) -> None:
+def test_an_axis_rule_survives_the_long_form(tmp_path: Path, known: Known, models: Models) -> None:
+    """A rule with an axis of an operator loads from the long form as it was."""
     rules = "exclude: [{mode: ops, size: [50, 60], hybridize: true}, {model: gemm, tries: 6}]"
     short = loaded(tmp_path, f"ops: [gemm]\n{rules}", known, models)
 
@@ -89,5 +90,6 @@ def test_a_mistake_names_its_place(tmp_path: Path, known: Known, models: Models,
     assert mistake in str(caught.value)
 
 
-def test_a_vector_may_be_larger_than_a_matrix_has_rows(tmp_path: Path, known: Known, models: Models) -> None:
+def test_a_vector_may_be_longer_than_a_matrix(tmp_path: Path, known: Known, models: Models) -> None:
+    """The size of a vector may be larger than the number of rows that a matrix may have."""
     assert loaded(tmp_path, "ops: [{operator: relu, size: 10001}]", known, models).subjects

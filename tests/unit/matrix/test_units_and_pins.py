@@ -58,7 +58,8 @@ KERAS = Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1"))
         ("torch<2", Framework("torch", "nightly", image="x:nightly"), False),
     ],
 )
-def test_a_pin_speaks_of_a_framework_or_does_not(text: str, framework: Framework, holds: bool) -> None:
+def test_a_pin_matches_only_its_frameworks(text: str, framework: Framework, holds: bool) -> None:
+    """A pin holds for a framework or does not, by its name, version and backend."""
     assert parse_pin(text).holds(framework) is holds
 
 

@@ -39,7 +39,8 @@ m.yaml:10:16: frameworks.options: BENCH_COMPILE_CACHE is fixed by the catalog fo
 m.yaml:14:5: include: KERAS_BACKEND is fixed by the catalog for keras3; drop this, or bring an image of your own"""
 
 
-def test_what_the_catalog_sets_is_not_for_a_matrix_to_set(tmp_path: Path) -> None:
+def test_a_matrix_cannot_set_catalog_variables(tmp_path: Path) -> None:
+    """An environment variable that the catalog sets is not for a matrix to set."""
     path = tmp_path / "m.yaml"
     path.write_text(
         "version: 1\nmodels: [lenet]\nsystems: {cpu: {}}\noptions:\n"
@@ -76,16 +77,18 @@ def test_what_the_catalog_sets_is_in_its_environments() -> None:
     assert known.variables("mxnet") == known.variables("no such framework") == frozenset()
 
 
-def test_what_the_runtimes_set_is_not_for_a_matrix_to_set() -> None:
+def test_a_matrix_cannot_set_runtime_variables() -> None:
+    """Every environment variable that the runtimes set is among those that a matrix may not set."""
     given = Allocation((0, 1))
 
     assert set(variables.in_container(System("cpu"), given)) <= OURS
     assert set(variables.in_process(given, path="", home="")) <= OURS
 
 
-def test_a_scripts_environment_is_held_to_the_same_rule(
+def test_a_scripts_environment_obeys_the_same_rule(
     tmp_path: Path, known: catalog.Catalog, models: dict[str, catalog.ModelInfo]
 ) -> None:
+    """The environment of a script obeys the same rule as environment variables among the options."""
     path = tmp_path / "m.yaml"
     (tmp_path / "s.py").write_text("")
     path.write_text(

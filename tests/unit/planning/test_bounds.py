@@ -81,7 +81,8 @@ def test_a_seed_out_of_bounds_is_refused(seed: int) -> None:
         f"a/{'b' * 241}", "ä/b",
     ],
 )  # fmt: skip
-def test_an_id_in_the_place_of_other_files_is_refused(cell_id: str) -> None:
+def test_a_cell_id_cannot_replace_other_files(cell_id: str) -> None:
+    """An id that is none, or that takes the place of other files of a run, is refused."""
     (said,) = refusal(cell(id=cell_id))
 
     assert said.endswith(": is no id of a cell, or takes the place of another file of a run")
@@ -123,7 +124,9 @@ def test_a_builder_that_is_no_module_is_refused(builder: str) -> None:
     assert "is no name of a framework builder" in refusal(change)[0]
 
 
-def test_hundreds_of_mistakes_are_told_in_a_few_lines() -> None:
+def test_hundreds_of_mistakes_fit_a_few_lines() -> None:
+    """Hundreds of mistakes of a stored plan are reported in a few lines."""
+
     def change(document: dict[str, Any]) -> None:
         first = document["cells"][0]
         document["cells"] = [{**first, "id": f"a/{number}", "repeats": 0} for number in range(500)]

@@ -80,7 +80,8 @@ def test_the_text_in_pieces_is_the_document(tmp_path: Path, known: catalog.Catal
     assert len(pieces) > len(plan.cells)
 
 
-def test_the_text_of_a_plan_without_skips_is_json_too(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+def test_a_plan_without_skips_is_valid_json(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    """The text of a plan that has no skips is valid JSON too."""
     path = tmp_path / "m.yaml"
     path.write_text("version: 1\nframeworks: [noop==1]\nmodels: [mlp]\n")
     plan = planning.plan(matrix.load(path, known, models), known, models)

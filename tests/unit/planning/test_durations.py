@@ -114,7 +114,8 @@ def test_an_epoch_is_as_long_as_its_dataset() -> None:
     assert run_s(cifar) == pytest.approx(5.0 + passes * 398_136_320 / 16e9)
 
 
-def test_a_small_model_takes_the_least_that_is_timed() -> None:
+def test_a_small_model_takes_the_minimum_time() -> None:
+    """A small model takes the least time that warm-up and timed blocks last."""
     lenet = replace(VGG, workload=Workload("lenet", Mode.INFER, 1), duration=Duration(0, 50, None))
 
     assert run_s(lenet) == pytest.approx(5.0 + 0.45 + 2.5 + 150 * 0.0005)
@@ -134,7 +135,7 @@ def test_the_latency_pass_has_its_limit(sample_s: float, steps: int, latency_s: 
     assert run_s(cell, earlier=(measured,)) == pytest.approx(timed_s + latency_s)
 
 
-def test_a_cell_that_fits_its_timeout_is_not_slow() -> None:
+def test_a_cell_within_its_timeout_is_not_slow() -> None:
     """150 steps of 0.4 s would last 60 s; the pass ends after 30 s."""
     cell = replace(VGG, workload=Workload("vgg19", Mode.INFER, 1), duration=Duration(0, 10, None), timeout_s=40.0)
     measured = planning.Earlier(cell, outside_s=1.0, sample_s=0.4, multiply_adds=398_136_320)
@@ -153,7 +154,7 @@ def test_a_gpu_has_a_stated_assumption() -> None:
     assert "2e+12 and GPU, which no measurement supports" in estimate.assumptions[0]
 
 
-def test_the_same_model_and_framework_before_replace_the_assumption() -> None:
+def test_the_same_models_earlier_run_replaces_the_assumption() -> None:
     """Measured in batches of 16 for a few steps; estimated for ten epochs in batches of 128."""
     before = replace(VGG, workload=Workload("vgg19", Mode.TRAIN, 16), duration=Duration(2, 10, None))
     measured = planning.Earlier(before, outside_s=9.0, sample_s=0.01, multiply_adds=398_136_320)
@@ -185,7 +186,8 @@ def test_another_framework_or_system_before_says_nothing() -> None:
     assert run_s(VGG, earlier=earlier) == run_s(VGG)
 
 
-def test_no_container_outlasts_its_timeout_and_those_that_would_are_named() -> None:
+def test_estimated_containers_stop_at_their_timeout() -> None:
+    """In an estimate no container outlasts its timeout, and the cells that would are named."""
     short = replace(VGG, id="torch/short", timeout_s=600.0, repeats=3)
     estimate = estimated(replace(VGG, timeout_s=1e9), short)
 
@@ -194,5 +196,6 @@ def test_no_container_outlasts_its_timeout_and_those_that_would_are_named() -> N
     assert estimate.slow[0].needs_s == pytest.approx(run_s(VGG))
 
 
-def test_the_synthetic_test_set_is_that_of_the_container() -> None:
+def test_the_synthetic_test_set_matches_the_containers() -> None:
+    """The synthetic test set of an estimate has the size of that in the container."""
     assert durations.HELD_OUT == synthetic.HELD_OUT

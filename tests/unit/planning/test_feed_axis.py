@@ -13,7 +13,8 @@ from orchestrator.running.requests import request_for
 WORK = "mxnet-1.9.1-cpu/lenet-train-b200"
 
 
-def test_a_feed_is_an_axis_and_shows_in_the_id(plan: Any) -> None:
+def test_a_feed_axis_shows_in_the_id(plan: Any) -> None:
+    """A feed is an axis of the plan and shows in the id of a cell."""
     planned = plan("models: [{name: lenet, feed: [placed, fed, loader], workers: [0, 4]}]")
 
     assert plan.ids(planned) == [
@@ -74,7 +75,8 @@ def test_a_stored_plan_needs_a_loader_for_workers(plan: Any) -> None:
         plan_from_json(stored)
 
 
-def test_cells_of_two_feeds_are_not_the_same_work(plan: Any) -> None:
+def test_two_feeds_are_different_work(plan: Any) -> None:
+    """Cells that differ in their feed do not do the same work."""
     placed, fed = plan("models: [{name: lenet, feed: [placed, fed]}]").cells
 
     assert placed.workload != fed.workload

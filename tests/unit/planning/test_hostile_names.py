@@ -43,9 +43,10 @@ def is_safe(cell_ids: Sequence[str]) -> bool:
 
 @QUICK
 @given(generator=st.randoms(use_true_random=False))
-def test_ids_and_images_of_a_mutated_matrix_are_safe_and_unique(
+def test_mutated_matrices_give_safe_unique_names(
     tmp_path_factory: pytest.TempPathFactory, generator: random.Random
 ) -> None:
+    """The ids and images of a mutated matrix have names that are safe and unique."""
     plan = planned(tmp_path_factory.getbasetemp() / "names.yaml", mutated(generator, MATRICES))
     if plan is None:
         return
@@ -59,9 +60,8 @@ def test_ids_and_images_of_a_mutated_matrix_are_safe_and_unique(
 
 @QUICK
 @given(TEXT, TEXT, TEXT, st.dictionaries(TEXT, TEXT, max_size=3))
-def test_no_text_makes_an_unsafe_part_of_an_id_or_an_illegal_tag(
-    name: str, version: str, image: str, packages: dict[str, str]
-) -> None:
+def test_no_text_makes_an_unsafe_id_or_tag(name: str, version: str, image: str, packages: dict[str, str]) -> None:
+    """No text in a matrix makes an unsafe part of an id or an illegal tag of an image."""
     framework = Framework(f"a{name}", version, python="3.11", packages=tuple(packages.items()), image=image or None)
     special = ids.environment(framework, "3.12")
     first = ids.first_part(framework, special, System("cpu"))
@@ -74,7 +74,8 @@ def test_no_text_makes_an_unsafe_part_of_an_id_or_an_illegal_tag(
 
 @QUICK
 @given(st.text(min_size=190, max_size=260), st.text(min_size=190, max_size=260))
-def test_a_long_name_that_is_cut_still_tells_itself_from_others(one: str, other: str) -> None:
+def test_cut_names_stay_distinct(one: str, other: str) -> None:
+    """A long name that is cut to the limit still differs from all others."""
     cut = [ids.bounded(text, ids.MAX_PART) for text in (one, other)]
 
     assert all(len(text) <= ids.MAX_PART for text in cut)

@@ -45,20 +45,22 @@ def test_what_include_adds_is_named_too(left_out: Ask) -> None:
     assert line.startswith("m.yaml:2:11: frameworks: mxnet 9.9 is left out: ")
 
 
-def test_what_is_excluded_or_not_selected_is_not_named(left_out: Ask) -> None:
+def test_excluded_or_unselected_releases_are_not_named(left_out: Ask) -> None:
     """A cell that nobody wants measured is not missing."""
     assert left_out("frameworks: [mxnet==9.9, noop==1]\nexclude: [{framework: mxnet==9.9}]") == []
     assert left_out("frameworks: [mxnet==9.9, noop==1]", "noop-*") == []
 
 
-def test_an_unknown_backend_is_the_one_that_is_named(left_out: Ask) -> None:
+def test_the_line_names_the_unknown_backend(left_out: Ask) -> None:
+    """If a backend is the unknown release, it is the one that the line names."""
     (line,) = left_out("frameworks: [keras-mxnet==2.2.4.3 on mxnet==9.9, noop==1]")
 
     assert "keras-mxnet 2.2.4.3 on mxnet 9.9 is left out: the catalog knows mxnet" in line
     assert line.endswith("; there is 1.9.1, 1.5.1")
 
 
-def test_a_system_without_a_build_is_no_unknown_release(left_out: Ask) -> None:
+def test_a_missing_build_is_no_unknown_release(left_out: Ask) -> None:
+    """A system for which the catalog has no build does not make a release unknown."""
     text = "frameworks: [mxnet-mkl==1.6.0, noop==1]\nsystems: {cpu: {}, 1_gpu: {gpus: 1}}"
 
     assert left_out(text) == []

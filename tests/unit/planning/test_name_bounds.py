@@ -63,7 +63,8 @@ def _set(path: str, value: object) -> Change:
     return change
 
 
-def test_a_plan_with_every_kind_of_name_is_read() -> None:
+def test_plans_with_all_name_kinds_are_read() -> None:
+    """A stored plan with every kind of name is read back as it was."""
     assert plan_from_json(json.loads(json.dumps(plan_to_json(_plan())))) == _plan()
 
 
@@ -96,7 +97,8 @@ def test_a_name_that_may_be_empty_is_bounded(path: str, value: str) -> None:
     "path",
     ["cells.1.script.metrics.0.unit", "cells.1.script.arguments.0", "cells.0.options.1.1", "cells.0.options.0.1"],
 )
-def test_a_text_with_an_escape_or_without_end_is_refused(path: str, value: str) -> None:
+def test_escapes_and_endless_texts_are_refused(path: str, value: str) -> None:
+    """A text of a stored plan with an escape character or without end is refused."""
     assert _refusal(_set(path, value))
 
 
@@ -154,7 +156,8 @@ def test_names_that_planning_really_makes_are_read(
 
 
 @pytest.mark.parametrize("image", ["a b", "a\\nRUN true", "-v", "a" * 600])
-def test_a_matrix_names_no_image_that_an_engine_cannot_have(plan: Planner, image: str) -> None:
+def test_an_impossible_image_name_is_refused(plan: Planner, image: str) -> None:
+    """A matrix cannot name an image that an engine cannot have."""
     said = plan.refusal(f'frameworks: [{{name: torch, image: "{image}"}}]')
 
     assert said.startswith("m.yaml:1:")

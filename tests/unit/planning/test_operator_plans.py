@@ -73,7 +73,8 @@ def test_a_request_for_a_model_has_no_axes(plan: Planner) -> None:
     assert "axes" not in request_for(cell, 0, "mxnet", 7, Allocation((0,)), pinned=True).model_dump()
 
 
-def test_a_smoke_run_takes_the_ends_of_the_sizes(plan: Planner) -> None:
+def test_a_smoke_run_takes_the_extreme_sizes(plan: Planner) -> None:
+    """A smoke run takes the smallest and the largest size of an operator and skips the others."""
     loaded = matrix.load(plan.path, plan.known, plan.models) if plan("ops: [gemm]") else None
     assert loaded is not None
 
@@ -84,7 +85,8 @@ def test_a_smoke_run_takes_the_ends_of_the_sizes(plan: Planner) -> None:
     assert len([skip for skip in planned.skips if "gemm-ops" in skip.cell_id]) == 4
 
 
-def test_a_smoke_run_times_five_calls_under_the_same_ids(plan: Planner) -> None:
+def test_a_smoke_run_times_five_calls(plan: Planner) -> None:
+    """A smoke run times at most five calls of an operator, under the ids of the full run."""
     text = "ops: [{operator: gemm, size: 50, seeds: [20, 4], tries: [5, 1]}]\nwarmup_steps: 3"
     full = plan(text, select=("*-ops-*",))
     loaded = matrix.load(plan.path, plan.known, plan.models)
@@ -133,7 +135,8 @@ def test_the_latency_of_an_operator_is_better_lower() -> None:
     assert [metric.name for metric in metrics.values() if metric.gates] == ["throughput"]
 
 
-def test_a_rule_may_name_the_axes_of_an_operator(plan: Planner) -> None:
+def test_rules_may_name_operator_axes(plan: Planner) -> None:
+    """A rule of a matrix may name the axes of an operator."""
     ops = "ops: [{operator: [gemm, flatten], size: [50, 60], tries: [5, 6]}]\n"
     rules = "exclude: [{model: gemm, size: 60}, {mode: ops, size: [50, 70], tries: 6}]"
 
@@ -144,7 +147,8 @@ def test_a_rule_may_name_the_axes_of_an_operator(plan: Planner) -> None:
     ]  # fmt: skip
 
 
-def test_no_cell_of_a_model_has_the_axes_of_an_operator(plan: Planner) -> None:
+def test_model_cells_have_no_operator_axes(plan: Planner) -> None:
+    """No cell of a model has the axes of an operator, so that a rule with one leaves it alone."""
     planned = plan(HEAD + "ops: [{operator: gemm, size: 50}]\nexclude: [{size: 50}]")
 
     assert [cell.workload.model for cell in planned.cells] == ["lenet"] * len(planned.cells)

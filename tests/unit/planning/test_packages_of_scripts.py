@@ -70,7 +70,8 @@ def test_the_long_form_keeps_packages(folder: Path, known: catalog.Catalog, mode
     assert "packages" not in matrix.long_form(bare)["scripts"][0]
 
 
-def test_your_own_image_is_left_out_with_the_remedy(folder: Path, known: catalog.Catalog, models: Models) -> None:
+def test_an_own_image_is_skipped_with_the_remedy(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    """A script with packages is left out in the user's own image, and the reason names the remedy."""
     text = FILE.replace("packages: {numpy: 1.22.4}}", "image: 'mine:1'}")
 
     plan = planned(folder, known, models, text)

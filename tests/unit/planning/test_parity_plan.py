@@ -6,7 +6,8 @@ from typing import Any
 from orchestrator.planning import check_id, checks
 
 
-def test_batch_sizes_modes_datasets_and_repeats_share_a_check_and_models_have_their_own(plan: Any) -> None:
+def test_settings_of_one_model_share_a_check(plan: Any) -> None:
+    """Batch sizes, modes, datasets and repeats share a parity check, and models have their own."""
     found = plan("models: [{name: lenet, batch_size: [32, 64]}, mlp]\nmodes: [train, infer]\nrepeats: 4")
 
     assert [check.id for check in checks(found)] == [
@@ -16,7 +17,8 @@ def test_batch_sizes_modes_datasets_and_repeats_share_a_check_and_models_have_th
     assert {check_id(cell) for cell in found.cells} == {check.id for check in checks(found)}
 
 
-def test_options_images_and_system_classes_have_checks_of_their_own_and_cpu_systems_share_one(plan: Any) -> None:
+def test_options_images_and_system_classes_separate_checks(plan: Any) -> None:
+    """Options, images and system classes have parity checks of their own, and CPU systems share one."""
     found = plan(
         "systems: {small: {cpus: 1}, large: {cpus: 4}, 1_gpu: {gpus: 1}}\n"
         "frameworks: [mxnet==1.9.1, mxnet==1.5.1]\noptions: {mxnet: {hybridize: [true, false]}}"
@@ -35,7 +37,8 @@ def test_no_framework_is_no_work_to_check(plan: Any) -> None:
     assert checks(plan("frameworks: [noop==1]")) == ()
 
 
-def test_a_matrix_can_switch_parity_off_and_a_plan_of_old_says_nothing_of_it(plan: Any) -> None:
+def test_a_matrix_can_switch_parity_off(plan: Any) -> None:
+    """A matrix can switch parity checks off, and an old plan that says nothing of parity has none."""
     found = plan("")
 
     assert len(checks(found)) == 1
@@ -43,7 +46,8 @@ def test_a_matrix_can_switch_parity_off_and_a_plan_of_old_says_nothing_of_it(pla
     assert checks(replace(found, parity=False)) == ()
 
 
-def test_ids_of_checks_are_paths_and_values_that_paths_cannot_hold_are_told_apart(plan: Any) -> None:
+def test_check_ids_are_distinct_legal_paths(plan: Any) -> None:
+    """Ids of checks are paths, and values that paths cannot hold still give different ids."""
     (cell,) = plan("").cells
 
     names = [check_id(replace(cell, options=(("env.LIBRARY", value),))) for value in ("/a/b", "/a:b")]
@@ -51,7 +55,8 @@ def test_ids_of_checks_are_paths_and_values_that_paths_cannot_hold_are_told_apar
     assert all(name.count("/") == 1 and ":" not in name for name in names)
 
 
-def test_no_plan_leads_a_check_out_of_its_folder(plan: Any) -> None:
+def test_no_check_leaves_its_folder(plan: Any) -> None:
+    """No plan leads a parity check out of its folder."""
     (cell,) = plan("").cells
     odd = replace(cell, image="bench/..", options=(), workload=replace(cell.workload, model=".."))
 

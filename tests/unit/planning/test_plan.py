@@ -13,7 +13,8 @@ from orchestrator.modes import OF_SUBJECTS
 from tests.unit.planning.conftest import ASSUMED
 
 
-def test_the_smallest_plan_is_one_cell_with_everything_resolved(plan: Any) -> None:
+def test_the_smallest_plan_is_one_cell(plan: Any) -> None:
+    """The smallest plan is one cell with everything resolved."""
     found = plan("name: small\nseed: 7\nrepeats: 2")
 
     assert (found.name, found.seed, found.skips, found.warnings) == ("small", 7, (), ())
@@ -33,7 +34,8 @@ def test_a_matrix_has_the_bounds_of_every_plan(plan: Any) -> None:
         plan(f"models: [{{name: lenet, batch_size: {sizes}}}]\nrepeats: 10000")
 
 
-def test_every_axis_multiplies_in_the_order_of_the_file(plan: Any) -> None:
+def test_axes_multiply_in_file_order(plan: Any) -> None:
+    """Every axis of a matrix multiplies the cells, in the order of the file."""
     found = plan(
         "systems: {cpu: {cpus: 2}, wide: {cpus: 4}}\n"
         "frameworks: [mxnet==1.9.1, noop==1]\n"
@@ -60,7 +62,8 @@ def test_systems_of_one_class_share_an_image(plan: Any) -> None:
     assert len(found.cells) == 5
 
 
-def test_an_image_holds_what_an_option_needs_only_where_a_cell_asks_for_it(plan: Any) -> None:
+def test_images_hold_only_what_options_need(plan: Any) -> None:
+    """An image holds what an option needs only if one of its cells asks for that option."""
     torch = "frameworks: [torch==2.13.0, mxnet==1.9.1]\nsystems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
 
     without = plan(torch)
@@ -71,13 +74,15 @@ def test_an_image_holds_what_an_option_needs_only_where_a_cell_asks_for_it(plan:
     assert len(held) == 8
 
 
-def test_an_image_of_the_users_own_is_asked_for_nothing_by_an_option(plan: Any) -> None:
+def test_options_ask_nothing_of_own_images(plan: Any) -> None:
+    """An option asks for nothing in an image of the user's own."""
     found = plan("frameworks: [{name: torch, image: own/torch}]\noptions: {torch: {layout: [last]}}")
 
     assert found.images[0].environment.system_packages == ()
 
 
-def test_ids_show_python_packages_and_backend_that_are_off_their_default(plan: Any) -> None:
+def test_ids_show_values_off_their_default(plan: Any) -> None:
+    """Ids show the Python, the packages and the backend that are off their default."""
     found = plan(
         "frameworks: [{name: torch, version: 2.13.0, python: ['3.11', '3.12'], packages: {numpy: [2.2.0, 2.3.0]}},"
         " keras-mxnet==2.2.4.3 on mxnet==1.5.1]"
@@ -97,7 +102,9 @@ def test_ids_show_python_packages_and_backend_that_are_off_their_default(plan: A
     assert {cell.framework.python for cell in found.cells} == {"3.11", "3.12", "3.6"}
 
 
-def test_an_option_of_an_entry_wins_over_flavour_family_and_everyone(plan: Any) -> None:
+def test_an_entrys_option_wins_over_all_others(plan: Any) -> None:
+    """An option of an entry wins over those of the flavour, of the family and of everyone."""
+
     def chosen(framework: str, options: str) -> list[object]:
         return [
             dict(cell.options)["hybridize"] for cell in plan(f"frameworks: [{framework}]\noptions: {options}").cells
@@ -111,14 +118,16 @@ def test_an_option_of_an_entry_wins_over_flavour_family_and_everyone(plan: Any) 
     assert chosen("{name: mxnet, version: 1.9.1, options: {hybridize: true}}", "{mxnet: {hybridize: false}}") == [True]
 
 
-def test_an_option_that_everyone_is_asked_for_skips_the_frameworks_that_lack_it(plan: Any) -> None:
+def test_an_option_skips_frameworks_that_lack_it(plan: Any) -> None:
+    """An option that everyone is asked for skips the cells of frameworks that lack it."""
     found = plan("frameworks: [mxnet==1.9.1, noop==1]\noptions: {'*': {hybridize: [false]}}")
 
     assert plan.ids(found) == ["mxnet-1.9.1-cpu/lenet-train-b200-hybridize=false"]
     assert plan.skips(found) == {"noop-1-cpu/lenet-train-b200-hybridize=false": "noop has no option hybridize=false"}
 
 
-def test_what_the_catalog_cannot_make_is_skipped_with_its_reason_cell_by_cell(plan: Any) -> None:
+def test_impossible_cells_are_skipped_with_reasons(plan: Any) -> None:
+    """Cells that the catalog cannot make are skipped one by one, each with its reason."""
     found = plan(
         "systems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
         "frameworks: [mxnet==1.9.1, mxnet==2.0.0, noop==1, {name: mxnet, version: 1.5.1, python: 3.13}]"
@@ -136,7 +145,8 @@ def test_what_the_catalog_cannot_make_is_skipped_with_its_reason_cell_by_cell(pl
     assert len(found.cells) + len(found.skips) == 2 * 4
 
 
-def test_the_users_own_image_is_a_cell_like_any_other_on_every_system(plan: Any) -> None:
+def test_own_images_are_cells_on_every_system(plan: Any) -> None:
+    """The user's own image is a cell like any other, on every system."""
     plan.path.with_name("D").touch()
     found = plan(
         "systems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
@@ -153,7 +163,8 @@ def test_the_users_own_image_is_a_cell_like_any_other_on_every_system(plan: Any)
     assert found.images[0].environment.requirements == ()
 
 
-def test_two_images_of_one_name_are_told_apart_or_refused(plan: Any) -> None:
+def test_two_images_of_one_name_are_refused(plan: Any) -> None:
+    """Two images that would share a name are refused unless a version distinguishes them."""
     both = "frameworks: [{name: noop, image: 'one:2.1'}, {name: noop, image: 'other:2.1'VERSION}]"
 
     assert "noop 2.1 (one:2.1) and noop 2.1 (other:2.1) would share the image bench/noop:2.1-image-cpu" in plan.refusal(
@@ -162,7 +173,8 @@ def test_two_images_of_one_name_are_told_apart_or_refused(plan: Any) -> None:
     assert len(plan(both.replace("VERSION", ", version: other-2.1")).cells) == 2
 
 
-def test_two_cells_of_one_id_are_refused_with_both_named(plan: Any) -> None:
+def test_two_cells_of_one_id_are_refused(plan: Any) -> None:
+    """Two cells of one id are refused with a message that names both."""
     message = plan.refusal(
         "frameworks: [{name: mxnet, version: 1.9.1, python: '3.11'}, mxnet==1.9.1]\noptions: {mxnet: {hybridize: true}}"
     )
@@ -199,7 +211,8 @@ def test_a_matrix_that_expands_to_nothing_says_why(plan: Any) -> None:
     )
 
 
-def test_a_matrix_beyond_the_limit_is_counted_and_not_expanded(plan: Any) -> None:
+def test_a_matrix_over_the_limit_is_only_counted(plan: Any) -> None:
+    """A matrix beyond the limit is counted and refused, and is not expanded."""
     versions = ", ".join(f"1.{n}" for n in range(1000))
     packages = ", ".join(f"{name}: [{versions}]" for name in ("a", "b", "c", "d"))
 
@@ -224,7 +237,8 @@ def test_the_count_is_what_expanding_gives(plan: Any) -> None:
     assert f"expands to {total} cells" in plan.refusal(text, limit=total - 1)
 
 
-def test_the_default_matrix_skips_only_what_it_excludes_and_takes_about_five_minutes() -> None:
+def test_the_default_matrix_takes_five_minutes() -> None:
+    """The default matrix skips only what it excludes and takes about five minutes."""
     known = catalog.load(resources.IMAGES / "catalog")
     models = catalog.load_models(resources.BENCHMARKS / "models")
     found = planning.plan(matrix.load(resources.DEFAULT_MATRIX, known, models), known, models)
@@ -266,7 +280,8 @@ include: [{framework: mxnet==1.4.0, repeats: 9}]
 """
 
 
-def test_the_long_form_spells_every_field_and_plans_the_same(plan: Any) -> None:
+def test_the_long_form_plans_the_same(plan: Any) -> None:
+    """The long form of a matrix spells out every field and plans the same."""
     short = plan(RELEASES)
     document = matrix.long_form(matrix.load(plan.path, plan.known, plan.models))
 
@@ -303,13 +318,15 @@ def test_the_long_form_spells_every_field_and_plans_the_same(plan: Any) -> None:
     assert [skip.cell_id for skip in long.skips] == [skip.cell_id for skip in short.skips]
 
 
-def test_a_package_has_one_name_in_ids_however_it_is_written(plan: Any) -> None:
+def test_ids_normalize_package_names(plan: Any) -> None:
+    """A package has one name in ids, however it is written in the matrix."""
     found = plan("frameworks: [{name: noop, version: 1, packages: {NumPy: 1.26.0, zope_interface: 6}}]")
 
     assert plan.ids(found) == ["noop-1-numpy=1.26.0-zope-interface=6-cpu/lenet-train-b200"]
 
 
-def test_an_include_that_spells_a_release_otherwise_adds_no_second_cell(plan: Any) -> None:
+def test_another_spelling_adds_no_second_cell(plan: Any) -> None:
+    """An include that spells a release otherwise adds no second cell of it."""
     found = plan(
         "frameworks: [noop==1.0]\ninclude: [{framework: noop==1, system: cpu, model: lenet, batch_size: [200, 3]}]"
     )

@@ -20,7 +20,8 @@ def with_definition(plan: Any) -> Any:
     return plan
 
 
-def test_the_cells_of_its_builder_run_it_and_no_others(with_definition: Any) -> None:
+def test_only_its_builders_cells_run_a_definition(with_definition: Any) -> None:
+    """A framework's own definition is run by the cells of its builder and by no others."""
     found = with_definition(TEXT)
 
     assert {cell.id: cell.definition for cell in found.cells} == {
@@ -37,7 +38,8 @@ def test_the_cells_of_its_builder_run_it_and_no_others(with_definition: Any) -> 
     assert [check.definition for check in checks(found) if "lenet" in check.id] == [IN_MXNET.sha256] * 2 + [""]
 
 
-def test_a_part_of_a_plan_has_the_definitions_of_that_part(with_definition: Any) -> None:
+def test_a_narrowed_plan_keeps_only_its_definitions(with_definition: Any) -> None:
+    """A part of a plan has the definitions of that part and no others."""
     found = with_definition(TEXT)
 
     assert narrowed(found, Selection(("mxnet*lenet*",))).definitions == (IN_MXNET,)
@@ -45,7 +47,8 @@ def test_a_part_of_a_plan_has_the_definitions_of_that_part(with_definition: Any)
     assert with_definition(TEXT, select=("*mlp*",)).definitions == ()
 
 
-def test_people_read_it_in_the_label_even_where_nothing_else_tells_cells_apart(with_definition: Any) -> None:
+def test_labels_always_name_an_own_definition(with_definition: Any) -> None:
+    """A label names a cell's own definition, even if no other setting distinguishes the cells."""
     found = with_definition(TEXT, select=("*lenet*",), exclude=("*hybridize*",))
 
     assert labels(found.cells) == ("mxnet 1.9.1 · own definition", "torch 2.13.0")

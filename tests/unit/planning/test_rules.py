@@ -5,7 +5,8 @@ import pytest
 from orchestrator.domain import Duration, Status
 
 
-def test_an_excluded_cell_is_a_skip_that_names_the_line(plan: Any) -> None:
+def test_an_excluded_cells_skip_names_the_line(plan: Any) -> None:
+    """An excluded cell is a skip whose reason names the line of the rule."""
     found = plan(
         "exclude:\n"
         "  - {model: mlp, batch_size: 64, hybridize: false}\n"
@@ -57,7 +58,8 @@ def test_a_skip_gives_the_reason_of_its_entry(plan: Any) -> None:
         ("{hybridize: false}", 12),
     ],
 )
-def test_a_rule_matches_by_every_axis_defaults_of_options_included(plan: Any, rule: str, left: int) -> None:
+def test_a_rule_matches_by_every_axis(plan: Any, rule: str, left: int) -> None:
+    """A rule matches by every axis, and by the defaults of options too."""
     found = plan(
         f"systems: {{cpu: {{}}, wide: {{cpus: 4}}}}\nmodes: [train, infer]\nexclude: [{rule}]\n"
         "frameworks: [mxnet==1.9.1, noop==1, keras-mxnet==2.2.4.3 on mxnet==1.5.1]"
@@ -67,7 +69,8 @@ def test_a_rule_matches_by_every_axis_defaults_of_options_included(plan: Any, ru
     assert len(found.warnings) == (left == 12)
 
 
-def test_an_entry_that_matches_nothing_is_a_warning_with_its_line(plan: Any) -> None:
+def test_an_entry_without_a_match_is_a_warning(plan: Any) -> None:
+    """An exclude or include entry that matches nothing is a warning with its line."""
     found = plan("exclude:\n  - {batch_size: 7}\ninclude:\n  - {mode: infer, repeats: 2}")
 
     assert [warning.partition("m.yaml:")[2] for warning in found.warnings] == [
@@ -76,7 +79,8 @@ def test_an_entry_that_matches_nothing_is_a_warning_with_its_line(plan: Any) -> 
     ]
 
 
-def test_settings_come_from_matrix_then_model_then_include_then_later_include(plan: Any) -> None:
+def test_later_and_nearer_settings_win(plan: Any) -> None:
+    """Settings come from the matrix, then the model, then an include, then a later include."""
     found = plan(
         "steps: 20\ntimeout: 60\n"
         "frameworks: [{name: mxnet, version: 1.9.1, expect: timeout}, noop==1]\n"
@@ -96,7 +100,8 @@ def test_settings_come_from_matrix_then_model_then_include_then_later_include(pl
     }
 
 
-def test_an_include_that_names_cells_wholly_adds_them_and_brings_back_excluded_ones(plan: Any) -> None:
+def test_a_full_include_restores_excluded_cells(plan: Any) -> None:
+    """An include that names cells wholly adds them and brings back excluded ones."""
     found = plan(
         "systems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
         "exclude: [{system: 1_gpu}]\n"

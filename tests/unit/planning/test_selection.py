@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 
-def test_a_selection_keeps_cells_images_and_skips_that_match(plan: Any) -> None:
+def test_a_selection_keeps_only_what_matches(plan: Any) -> None:
+    """A selection keeps the cells, images and skips that match it."""
     found = plan(
         "frameworks: [mxnet==1.9.1, mxnet==2.0.0, torch==2.13.0]\nmodels: [lenet, mlp]",
         select=("mxnet-*",),
@@ -27,7 +28,8 @@ def test_a_selection_keeps_cells_images_and_skips_that_match(plan: Any) -> None:
         ("[mt]*-cpu/lenet-train-b???", 2),
     ],
 )
-def test_a_glob_speaks_of_the_whole_id_or_of_either_part(plan: Any, glob: str, matched: int) -> None:
+def test_globs_match_whole_ids_or_either_part(plan: Any, glob: str, matched: int) -> None:
+    """A glob is compared with the whole id of a cell and with either of its parts."""
     found = plan("frameworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet, mlp]", select=(glob,))
 
     assert len(found.cells) == matched
@@ -45,13 +47,13 @@ def test_a_glob_speaks_of_the_whole_id_or_of_either_part(plan: Any, glob: str, m
         ),
     ],
 )
-def test_a_selection_that_matches_nothing_is_a_mistake_with_a_hint(
-    plan: Any, globs: tuple[str, ...], message: str
-) -> None:
+def test_a_selection_without_match_gives_a_hint(plan: Any, globs: tuple[str, ...], message: str) -> None:
+    """A selection that matches nothing is a mistake with a hint."""
     assert plan.refusal("frameworks: [mxnet==1.9.1, mxnet==2.0.0]", select=globs).startswith(message)
 
 
-def test_excluding_globs_warn_where_they_match_nothing_and_refuse_where_they_leave_nothing(plan: Any) -> None:
+def test_excluding_globs_must_leave_something(plan: Any) -> None:
+    """An excluding glob that matches nothing is a warning, and globs that leave nothing are refused."""
     assert plan("", exclude=("torch-*",)).warnings == ("--exclude 'torch-*' matches nothing",)
     skipping = plan("frameworks: [mxnet==1.9.1, mxnet==2.0.0]", exclude=("mxnet-2*", "zzz"))
     assert skipping.warnings == ("--exclude 'zzz' matches nothing",)

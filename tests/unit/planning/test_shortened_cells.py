@@ -40,7 +40,8 @@ def keys(value: Any) -> set[str]:
     return {key for item in value for key in keys(item)} if isinstance(value, list) else set()
 
 
-def test_a_matrix_without_them_has_none_in_its_documents(plan: Planner, tmp_path: Path) -> None:
+def test_unused_keys_stay_out_of_the_documents(plan: Planner, tmp_path: Path) -> None:
+    """A matrix without these settings has none of their keys in its documents."""
     made = plan("")
     loaded = matrix.load(plan.path, plan.known, plan.models)
 
@@ -97,7 +98,8 @@ def test_the_long_form_keeps_them(plan: Planner, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_parity_check_has_its_batch_in_name_and_content(plan: Planner) -> None:
+def test_parity_checks_show_their_batch(plan: Planner) -> None:
+    """A parity check has its batch in its name and in its content."""
     usual, small = (checks(plan(text))[0] for text in ("", "parity_batch: 16"))
     machine = ("cpu", (), None)
 

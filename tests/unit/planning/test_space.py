@@ -17,7 +17,8 @@ def image(name: str, version: str, gpus: int = 0) -> ImageSpec:
 TORCH, MXNET = image("torch", "2.13.0"), image("mxnet", "1.9.1")
 
 
-def test_images_need_their_sizes_their_bases_and_the_largest_twice() -> None:
+def test_image_space_counts_the_largest_twice() -> None:
+    """Images need room for their own sizes, for their bases and for the largest a second time."""
     assert space.image_bytes([TORCH, MXNET], 1, CATALOG) == (900 + 280 + 900 + 130) * 1_000_000
     assert space.image_bytes([image("torch", "2.13.0", gpus=1)], 0, CATALOG) == 2 * (900 + 3000) * 1_000_000
     assert space.image_bytes([], 0, CATALOG) == 0
@@ -27,7 +28,8 @@ def test_environments_need_their_sizes() -> None:
     assert space.environment_bytes([TORCH, MXNET], CATALOG) == (900 + 280) * 1_000_000
 
 
-def test_a_bundle_needs_half_and_less_what_it_holds() -> None:
+def test_a_bundle_needs_half_the_missing_size() -> None:
+    """A bundle needs half the size of its images, less what it holds already."""
     assert space.bundle_bytes([TORCH, MXNET], CATALOG, 0) == (900 + 280 + 130) * 500_000
     assert space.bundle_bytes([TORCH, MXNET], CATALOG, 100_000_000) == (900 + 280 + 130) * 500_000 - 100_000_000
     assert space.bundle_bytes([TORCH, MXNET], CATALOG, 10**12) == 0
@@ -40,6 +42,7 @@ def test_a_shortage_says_what_where_and_the_remedy() -> None:
     )
 
 
-def test_what_fits_or_cannot_be_known_is_no_shortage() -> None:
+def test_unknown_or_enough_space_is_no_shortage() -> None:
+    """A need that fits, or a free space that cannot be known, is no shortage."""
     assert space.shortage("1 image", 100, 100, "/x", ()) == ""
     assert space.shortage("1 image", 10**15, None, "/x", ()) == ""

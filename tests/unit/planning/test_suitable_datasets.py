@@ -10,7 +10,8 @@ from benchmarks.inputs import datasets
 from orchestrator.catalog import DATASETS, ModelInfo, unsuitable
 
 
-def test_a_dataset_is_an_axis_and_shows_in_the_id(plan: Any) -> None:
+def test_a_dataset_axis_shows_in_the_id(plan: Any) -> None:
+    """A dataset is an axis of the plan and shows in the id of a cell."""
     found = plan("models: [{name: lenet, dataset: [synthetic, digits], epochs: 3}]")
 
     assert plan.ids(found) == [
@@ -20,7 +21,8 @@ def test_a_dataset_is_an_axis_and_shows_in_the_id(plan: Any) -> None:
     assert [cell.workload.dataset for cell in found.cells] == ["synthetic", "digits"]
 
 
-def test_a_batch_that_the_dataset_cannot_fill_is_skipped_with_that_reason(plan: Any) -> None:
+def test_a_batch_beyond_the_dataset_is_skipped(plan: Any) -> None:
+    """A batch that the dataset cannot fill is skipped with that reason."""
     found = plan("models: [{name: lenet, dataset: digits, batch_size: [200, 2000]}]")
 
     assert plan.skips(found) == {
@@ -42,7 +44,8 @@ def model(shape: tuple[int, ...], classes: int = 10) -> ModelInfo:
         (model((1, 28, 28), 9), "digits has 10 classes; m distinguishes 9"),
     ],
 )
-def test_a_model_that_digits_do_not_suit_is_told_why(given: ModelInfo, reason: str) -> None:
+def test_unsuitable_models_for_digits_get_a_reason(given: ModelInfo, reason: str) -> None:
+    """A model that the digits dataset does not suit gets the reason why."""
     assert unsuitable(DATASETS["digits"], given, 32) == reason
 
 
@@ -50,7 +53,8 @@ def test_a_model_that_digits_do_not_suit_is_told_why(given: ModelInfo, reason: s
     "shape", [(1, 8, 8), (3, 224, 224), (8, 8), (50, 50), (64,), (65,), (63,), (2, 8, 9), (3, 9, 7)]
 )
 @pytest.mark.parametrize("classes", [9, 10, 11])
-def test_the_plan_leaves_out_exactly_what_the_container_would_refuse(shape: tuple[int, ...], classes: int) -> None:
+def test_plan_and_container_refuse_the_same_models(shape: tuple[int, ...], classes: int) -> None:
+    """The plan leaves out exactly the models that the container would refuse."""
     given = SimpleNamespace(INPUT_SHAPE=shape, CLASSES=classes, SAMPLES=1000)
 
     try:

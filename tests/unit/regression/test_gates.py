@@ -20,9 +20,8 @@ MODELS = ("lenet", "mlp")
         (("loss", "throughput@mlp=5%"), {"throughput": (0.02, 0.05), "loss": (1e-4, 1e-4)}),
     ],
 )
-def test_what_is_named_decides_and_a_tolerance_for_one_model_changes_nothing_else(
-    texts: tuple[str, ...], deciding: dict[str, tuple[float, float]]
-) -> None:
+def test_a_named_metric_decides(texts: tuple[str, ...], deciding: dict[str, tuple[float, float]]) -> None:
+    """A metric that is named decides, and a tolerance for one model changes nothing else."""
     gates = parse_gates(texts, "--metric", MODELS)
 
     found = {name: [tolerance(gates, metric, model) for model in MODELS] for name, metric in BY_NAME.items()}
@@ -35,7 +34,8 @@ def test_the_one_that_is_given_comes_last() -> None:
     assert parse_gates(["throughput@mlp=5%"], "--metric", MODELS) == (*DEFAULT_GATES, Gate("throughput", 0.05, "mlp"))
 
 
-def test_what_is_no_metric_is_told_with_those_there_are_once() -> None:
+def test_an_unknown_metric_lists_all_metrics_once() -> None:
+    """A name that is no metric is refused with those that there are, which are listed once."""
     with pytest.raises(InputError) as told:
         parse_gates(["zzz"], "--metric", MODELS)
 

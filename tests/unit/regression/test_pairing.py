@@ -15,7 +15,8 @@ def ids(found: Pairing) -> list[tuple[str, str, str]]:
     return [(each.id, each.baseline, each.candidate) for each in found.pairs]
 
 
-def test_both_sides_take_the_place_of_the_frameworks_and_all_other_axes_stay(pair: Pair) -> None:
+def test_both_sides_replace_the_frameworks(pair: Pair) -> None:
+    """Both sides take the place of the frameworks, and all other axes stay."""
     found = pair(
         "mxnet==1.5.1",
         "mxnet==1.9.1",
@@ -39,7 +40,8 @@ def test_both_sides_take_the_place_of_the_frameworks_and_all_other_axes_stay(pai
     assert [image.name for image in found.plan.images] == ["bench/mxnet:1.5.1-cpu", "bench/mxnet:1.9.1-cpu"]
 
 
-def test_a_release_against_itself_is_two_cells_of_one_image(pair: Pair) -> None:
+def test_a_self_comparison_is_two_cells(pair: Pair) -> None:
+    """A release that is compared with itself is two cells of one image."""
     found = pair("mxnet==1.9.1", "mxnet==1.9.1")
 
     assert ids(found) == [
@@ -69,19 +71,21 @@ def pythons(found: Pairing) -> set[str]:
     return {cell.framework.python for cell in found.plan.cells}
 
 
-def test_both_sides_run_on_the_same_python_where_there_is_one(pair: Pair) -> None:
+def test_both_sides_share_a_python(pair: Pair) -> None:
+    """Both sides run on the same Python if there is one that runs both."""
     assert pythons(pair("mxnet==1.5.1", "mxnet==1.9.1")) == {"3.11"}
     assert pythons(pair("mxnet==1.4.1", "mxnet==1.9.1")) == {"3.6"}
     assert pythons(pair("mxnet==1.9.1", "mxnet==1.4.1")) == {"3.6"}
 
 
-def test_the_python_of_the_matrix_stays_where_both_sides_run_on_it(pair: Pair) -> None:
+def test_the_matrix_python_stays_if_possible(pair: Pair) -> None:
+    """The Python of the matrix stays if both sides run on it."""
     wanted = 'frameworks: [{name: mxnet, version: 1.9.1, python: "3.8"}]'
 
     assert pythons(pair("mxnet==1.5.1", "mxnet==1.8.0", wanted)) == {"3.8"}
 
 
-def test_pythons_as_an_axis_are_paired_one_by_one(pair: Pair) -> None:
+def test_a_python_axis_is_paired_one_by_one(pair: Pair) -> None:
     found = pair("mxnet==1.5.1", "mxnet==1.9.1", 'frameworks: [{name: mxnet, version: 1.9.1, python: ["3.8", "3.11"]}]')
 
     assert [each.id for each in found.pairs] == [
@@ -90,14 +94,16 @@ def test_pythons_as_an_axis_are_paired_one_by_one(pair: Pair) -> None:
     ]
 
 
-def test_where_no_python_runs_both_sides_that_is_a_warning(pair: Pair) -> None:
+def test_no_common_python_is_a_warning(pair: Pair) -> None:
+    """If no Python runs both sides, a warning says so."""
     found = pair("tensorflow==1.15", "tensorflow==2.1", "frameworks: [tensorflow==2.1]")
 
     assert pythons(found) == {"3.6", "3.11"}
     assert found.plan.warnings == ("no Python runs both sides: Python 3.6 against 3.11; what differs may come of that",)
 
 
-def test_what_only_one_side_can_do_is_gone_or_new_with_its_reason_and_is_not_measured(pair: Pair) -> None:
+def test_one_sided_cells_are_not_measured(pair: Pair) -> None:
+    """A cell that only one side can do is gone or new with its reason and is not measured."""
     lines = "systems: {cpu: {cpus: 1}, 1_gpu: {gpus: 1}}"
     found = pair("mxnet==1.9.1", "mxnet==1.4.1", lines)
     back = pair("mxnet==1.4.1", "mxnet==1.9.1", lines)
@@ -110,7 +116,8 @@ def test_what_only_one_side_can_do_is_gone_or_new_with_its_reason_and_is_not_mea
     assert any(skip.reason.startswith("only the baseline can do this") for skip in found.plan.skips)
 
 
-def test_an_entry_of_a_sides_release_gives_it_its_own_image(pair: Pair, tmp_path: Path) -> None:
+def test_an_entry_gives_a_side_its_image(pair: Pair, tmp_path: Path) -> None:
+    """An entry of the matrix for the release of a side gives that side its own image."""
     (tmp_path / "Dockerfile").write_text("FROM scratch\n")
     found = pair("noop==1", "noop==slow", "frameworks: [noop==1, {name: noop, version: slow, dockerfile: Dockerfile}]")
 
@@ -120,7 +127,8 @@ def test_an_entry_of_a_sides_release_gives_it_its_own_image(pair: Pair, tmp_path
     assert [cell.framework.dockerfile for cell in found.plan.cells] == [None, str(tmp_path / "Dockerfile")]
 
 
-def test_what_include_adds_to_one_release_it_adds_to_both_sides(pair: Pair) -> None:
+def test_an_include_adds_to_both_sides(pair: Pair) -> None:
+    """Cells that an include adds to one release are added to both sides."""
     found = pair(
         "mxnet==1.5.1",
         "mxnet==1.9.1",
@@ -133,7 +141,8 @@ def test_what_include_adds_to_one_release_it_adds_to_both_sides(pair: Pair) -> N
     assert (found.gone, found.new) == ((), ())
 
 
-def test_a_glob_that_matches_one_cell_of_a_pair_selects_both(pair: Pair) -> None:
+def test_a_glob_for_one_cell_selects_both(pair: Pair) -> None:
+    """A glob that matches one cell of a pair selects both."""
     lines = "models: [lenet, mlp]"
     selected = pair("mxnet==1.5.1", "mxnet==1.9.1", lines, Selection(select=("mxnet-1.9.1-cpu/mlp*",)))
     excluded = pair("mxnet==1.5.1", "mxnet==1.9.1", lines, Selection(exclude=("lenet-*",)))
@@ -163,7 +172,7 @@ def test_a_glob_that_matches_one_cell_of_a_pair_selects_both(pair: Pair) -> None
         ),
     ],
 )
-def test_a_pairing_that_cannot_be_is_one_clear_error(
+def test_an_impossible_pairing_is_one_clear_error(
     pair: Pair, tmp_path: Path, sides: tuple[str, str], lines: str, said: str
 ) -> None:
     with pytest.raises(InputError) as caught:

@@ -7,7 +7,8 @@ from orchestrator.errors import InputError
 from orchestrator.regression.sides import Side, parse_side
 
 
-def test_a_side_is_a_release_with_packages_beside_it(five_frameworks: Catalog) -> None:
+def test_a_side_is_a_release_with_packages(five_frameworks: Catalog) -> None:
+    """A side is a release with packages next to it."""
     found = parse_side("mxnet==1.9.1, NumPy==1.22.4,scipy==1.8", "--baseline", five_frameworks)
 
     assert found == Side("mxnet", "1.9.1", None, (("numpy", "1.22.4"), ("scipy", "1.8")))
@@ -44,14 +45,15 @@ def test_a_side_of_keras_names_its_backend(five_frameworks: Catalog) -> None:
         ),
     ],
 )
-def test_every_mistake_of_a_side_is_told_with_its_remedy(five_frameworks: Catalog, text: str, said: str) -> None:
+def test_each_mistake_of_a_side_has_a_remedy(five_frameworks: Catalog, text: str, said: str) -> None:
+    """Every mistake of a side is reported with its remedy."""
     with pytest.raises(InputError) as caught:
         parse_side(text, "--baseline", five_frameworks)
 
     assert caught.value.messages == (f"--baseline {text!r}: {said}",)
 
 
-def test_all_mistakes_of_a_side_are_told_at_once(five_frameworks: Catalog) -> None:
+def test_all_mistakes_of_a_side_come_at_once(five_frameworks: Catalog) -> None:
     with pytest.raises(InputError) as caught:
         parse_side("mxnet,numpy,scipy==x", "--baseline", five_frameworks)
 

@@ -22,7 +22,7 @@ def test_repeats_are_named_in_short(numbers: list[int], expected: str) -> None:
         (1_270_000, 1_480_000_000, "1.27 M–1.48 G"),
     ],
 )
-def test_both_ends_of_a_range_show_their_unit_or_none(low: float, high: float, expected: str) -> None:
+def test_both_range_ends_show_units_or_neither(low: float, high: float, expected: str) -> None:
     value = Estimate(value=low, low=low, high=high, n=2, confidence=0.95, next_low=low, next_high=high)
 
     assert (inline.rate_interval(value), inline.next_interval(value)) == (expected, expected)

@@ -99,7 +99,8 @@ def every_format(run: Run) -> list[str]:
 
 @QUICK
 @given(generator=st.randoms(use_true_random=False))
-def test_a_mutated_result_is_refused_in_one_line_or_has_figures(run: Run, generator: random.Random) -> None:
+def test_mutated_result_is_refused_or_usable(run: Run, generator: random.Random) -> None:
+    """A mutated result is refused in one line or has figures."""
     path = run.repeat_folder(CELLS[0].id, 1) / "result.json"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(mutated(generator))
@@ -114,7 +115,8 @@ def test_a_mutated_result_is_refused_in_one_line_or_has_figures(run: Run, genera
 
 @settings(QUICK, max_examples=examples(25))
 @given(generator=st.randoms(use_true_random=False))
-def test_a_result_of_any_facts_and_figures_serves_every_report(run: Run, generator: random.Random) -> None:
+def test_any_valid_result_serves_every_report(run: Run, generator: random.Random) -> None:
+    """A result of any facts and figures serves every report."""
     document = copy.deepcopy(GOLDEN)
     for _ in range(3):
         holder, key = generator.choice(places(document["facts"]))
@@ -133,9 +135,10 @@ def test_a_result_of_any_facts_and_figures_serves_every_report(run: Run, generat
 
 @settings(QUICK, max_examples=examples(25))
 @given(generator=st.randoms(use_true_random=False))
-def test_a_mutated_outcome_is_read_or_counts_as_not_recorded_in_the_index_too(
+def test_mutated_outcome_is_read_or_unrecorded(
     run: Run, tmp_path_factory: pytest.TempPathFactory, generator: random.Random
 ) -> None:
+    """A mutated outcome is read or counts as not recorded, in the index too."""
     cell = CELLS[1].id
     path = run.repeat_folder(cell, 0) / "outcome.json"
     document = json.loads(path.read_text()) if path.exists() else {}
@@ -177,7 +180,8 @@ def test_facts_beyond_all_bounds_make_a_result_invalid(facts: dict[str, Any], wr
 
 
 @pytest.mark.parametrize("value", ["[]", "{}", "0"])
-def test_a_small_file_of_very_many_values_is_refused_before_it_is_taken_apart(value: str, tmp_path: Path) -> None:
+def test_file_of_many_values_is_refused_early(value: str, tmp_path: Path) -> None:
+    """A small file of very many values is refused before it is taken apart."""
     path = tmp_path / "result.json"
     path.write_text('{"facts": {"x": [' + f"{value}," * MAX_RESULT_VALUES + "0]}}")
     tracemalloc.start()

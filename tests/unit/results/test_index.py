@@ -36,7 +36,8 @@ def database(cache: Path) -> Path:
     return next(cache.glob("*.sqlite"))
 
 
-def test_a_run_is_listed_with_what_its_files_say(results: Path, tmp_path: Path) -> None:
+def test_run_is_listed_from_its_files(results: Path, tmp_path: Path) -> None:
+    """A run is listed with what its files say."""
     (summary,) = index.summaries(results, tmp_path / "cache")
 
     assert summary == index.RunSummary(
@@ -77,7 +78,7 @@ def test_what_changes_on_disk_changes_in_the_index(results: Path, tmp_path: Path
     assert [outcome.attempts for outcome in index.outcomes(results, cache, NAME)] == [3]
 
 
-def test_a_record_that_is_written_again_is_read_again(results: Path, tmp_path: Path) -> None:
+def test_rewritten_record_is_read_again(results: Path, tmp_path: Path) -> None:
     index.summaries(results, tmp_path / "cache")
     run = Run(results / NAME)
     run.write_record(run.record().model_copy(update={"runtime": "venv"}))
@@ -107,7 +108,7 @@ def test_unchanged_files_are_not_read_again(results: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("spoil", ["garbage", "truncated", "newer", "missing table", "directory"])
-def test_an_index_that_cannot_be_used_is_built_again(results: Path, tmp_path: Path, spoil: str) -> None:
+def test_unusable_index_is_built_again(results: Path, tmp_path: Path, spoil: str) -> None:
     cache = tmp_path / "cache"
     before = index.summaries(results, cache)
     path = database(cache)
@@ -132,7 +133,8 @@ def test_an_index_that_cannot_be_used_is_built_again(results: Path, tmp_path: Pa
         connection.close()
 
 
-def test_a_cache_folder_that_cannot_be_made_does_not_matter(results: Path, tmp_path: Path) -> None:
+def test_runs_are_listed_without_a_cache_folder(results: Path, tmp_path: Path) -> None:
+    """A cache folder that cannot be made does not matter."""
     (tmp_path / "file").write_text("")
 
     (summary,) = index.summaries(results, tmp_path / "file" / "cache")
@@ -140,7 +142,8 @@ def test_a_cache_folder_that_cannot_be_made_does_not_matter(results: Path, tmp_p
     assert summary.planned == 4
 
 
-def test_a_run_with_a_broken_record_is_listed_with_its_problem(results: Path, tmp_path: Path) -> None:
+def test_run_with_broken_record_shows_its_problem(results: Path, tmp_path: Path) -> None:
+    """A run with a broken record is listed with its problem."""
     (results / NAME / "run.json").write_text("{")
 
     (summary,) = index.summaries(results, tmp_path / "cache")

@@ -34,7 +34,8 @@ def test_a_broken_record_has_no_cells(tmp_path: Path, text: str) -> None:
     assert cell_ids(tmp_path / "none.json") == []
 
 
-def test_an_id_that_a_shell_would_run_is_left_out(tmp_path: Path) -> None:
+def test_dangerous_cell_ids_are_left_out(tmp_path: Path) -> None:
+    """An id that a shell would run is left out."""
     ids: list[object] = ["noop-1-cpu/mlp-train-b32", "$(reboot)/x", "a b/c", "a/b\n", "\x1b[2J", 7]
 
     assert cell_ids(_with_ids(tmp_path, ids)) == ids[:1]
@@ -49,7 +50,7 @@ def test_runs_of_an_interrupted_merge_are_hidden(tmp_path: Path) -> None:
     assert run_names(tmp_path) == [NAMES[0], NAMES[2]]
 
 
-def test_a_folder_that_is_not_there_has_no_runs(tmp_path: Path) -> None:
+def test_missing_folder_has_no_runs(tmp_path: Path) -> None:
     assert run_names(tmp_path / "nowhere") == []
 
 

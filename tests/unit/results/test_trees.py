@@ -75,7 +75,8 @@ def test_usage_stops_beyond_its_bounds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rights", [0, 0o444, 0o300])
-def test_usage_looks_into_a_folder_its_owner_has_closed(tmp_path: Path, rights: int) -> None:
+def test_usage_looks_into_closed_folders(tmp_path: Path, rights: int) -> None:
+    """Usage looks into a folder that its owner has closed."""
     closed = nested(tmp_path, 2)
     (closed / "hidden").write_bytes(bytes(2**20))
     closed.chmod(rights)

@@ -34,7 +34,8 @@ def test_nobody_at_work_needs_nothing(tmp_path: Path) -> None:
     assert images_in_use(tmp_path).workers == 0
 
 
-def test_what_another_process_works_with_is_needed_until_it_is_killed(tmp_path: Path) -> None:
+def test_images_are_needed_until_worker_dies(tmp_path: Path) -> None:
+    """The images that another process works with are needed until it is killed."""
     run = with_environment(tmp_path / "run")
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(run)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -63,7 +64,7 @@ def test_work_leaves_no_trace(tmp_path: Path) -> None:
     assert list((tmp_path / "working").iterdir()) == []
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_not_to_work(tmp_path: Path) -> None:
+def test_unwritable_cache_stops_no_work(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
 
     with announced(tmp_path / "cache"):

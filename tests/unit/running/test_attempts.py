@@ -22,7 +22,8 @@ def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def test_what_an_attempt_left_is_moved_aside_and_counted(tmp_path: Path) -> None:
+def test_attempt_is_moved_aside_and_counted(tmp_path: Path) -> None:
+    """The files that an attempt left are moved aside, and the attempt is counted."""
     folder = tmp_path / "0"
     assert set_aside(folder) == 0
 
@@ -33,14 +34,14 @@ def test_what_an_attempt_left_is_moved_aside_and_counted(tmp_path: Path) -> None
     assert names(folder / "attempt-2") == ["log.txt", "own", "request.json", "result.json"]
 
 
-def test_a_repeat_that_was_never_launched_is_no_attempt(tmp_path: Path) -> None:
+def test_unlaunched_repeat_is_no_attempt(tmp_path: Path) -> None:
     fill(tmp_path, "request.json", "outcome.json")
 
     assert set_aside(tmp_path) == 0
     assert names(tmp_path) == ["outcome.json", "request.json"]
 
 
-def test_an_attempt_that_cannot_be_moved_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unmovable_attempt_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path, "log.txt")
 
     def full_disk(path: Path) -> None:
@@ -51,7 +52,8 @@ def test_an_attempt_that_cannot_be_moved_is_a_clear_error(tmp_path: Path, monkey
         set_aside(tmp_path)
 
 
-def test_what_was_measured_may_have_made_an_attempt_of_its_own_which_is_kept_too(tmp_path: Path) -> None:
+def test_own_attempt_folders_are_kept_too(tmp_path: Path) -> None:
+    """An attempt folder that the measured program made of its own is kept too."""
     fill(tmp_path, "log.txt", "attempt-1", "attempt-999999999", "attempt-2.part")
 
     assert set_aside(tmp_path) == 2
@@ -62,9 +64,10 @@ def test_what_was_measured_may_have_made_an_attempt_of_its_own_which_is_kept_too
 
 
 @pytest.mark.parametrize("interrupted_after", range(6))
-def test_moving_aside_is_one_step_whenever_it_is_interrupted(
+def test_interrupted_moving_aside_stays_one_step(
     interrupted_after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Moving aside is one step, whenever it is interrupted."""
     left = ["log.txt", "outcome.json", "request.json", "result.json"]
     fill(tmp_path, *left)
     renamed: list[str] = []
@@ -87,7 +90,8 @@ def test_moving_aside_is_one_step_whenever_it_is_interrupted(
     assert names(tmp_path / "attempt-1") == left
 
 
-def test_nothing_is_lost_where_what_was_measured_has_made_a_part_of_an_attempt(tmp_path: Path) -> None:
+def test_planted_part_of_attempt_loses_nothing(tmp_path: Path) -> None:
+    """Nothing is lost where the measured program has made a part of an attempt."""
     fill(tmp_path, "log.txt")
     fill(tmp_path / "attempt-1.part", "planted")
     (tmp_path / "attempt-1.part" / "log.txt").mkdir()

@@ -32,7 +32,8 @@ def ended(exit_code: int | None = None, **changes: object) -> Ended:
     return replace(Ended(Cause.EXITED, exit_code, wall_s=1.0), **changes)  # type: ignore[arg-type]
 
 
-def test_exit_0_with_a_result_that_answers_is_ok_without_a_reason() -> None:
+def test_exit_0_with_answering_result_is_ok() -> None:
+    """Exit 0 with a result that answers the request is ok without a reason."""
     assert classify(ended(0), result(), REQUEST, TASK, "noise") == Classification(Status.OK)
 
 
@@ -58,7 +59,8 @@ def test_exit_0_without_a_result_is_invalid_result() -> None:
         ({"loss": None}, "has no loss; the mode is train"),
     ],
 )
-def test_a_result_that_does_not_answer_the_request_is_invalid(changes: dict[str, object], reason: str) -> None:
+def test_result_must_answer_the_request(changes: dict[str, object], reason: str) -> None:
+    """A result that does not answer the request is invalid."""
     verdict = classify(ended(0), result(**changes), REQUEST, TASK, "")
 
     assert verdict.status is Status.INVALID_RESULT
@@ -71,14 +73,16 @@ def test_a_slow_latency_pass_may_be_shorter(step_s: float, steps: int) -> None:
     assert discrepancy(REQUEST, result(blocks=[block(6, wall_s=6 * step_s)] * 10, latency_s=[step_s] * steps)) is None
 
 
-def test_an_epoch_run_must_have_as_many_blocks_as_epochs() -> None:
+def test_epoch_run_has_a_block_per_epoch() -> None:
+    """An epoch run must have as many blocks as epochs."""
     request = REQUEST.model_copy(update={"steps": None, "epochs": 3})
 
     assert discrepancy(request, result(blocks=[block(6)] * 2)) == "result.json has 2 epochs; 3 were asked for"
     assert discrepancy(request.model_copy(update={"epochs": 2}), result(blocks=[block(6, wall_s=0.01)] * 2)) is None
 
 
-def test_an_epoch_run_has_the_evaluations_it_asked_for() -> None:
+def test_epoch_run_has_its_evaluations() -> None:
+    """An epoch run has the evaluations that it asked for, no fewer and no more."""
     scores = {"train_loss": 0.5, "test_loss": 0.6, "test_accuracy": 0.8, "evaluation_s": 1.0}
     every = REQUEST.model_copy(update={"steps": None, "epochs": 2})
     last = every.model_copy(update={"evaluate_every_epoch": False})
@@ -98,7 +102,8 @@ def test_inference_has_no_loss() -> None:
     assert discrepancy(request, result()) == "result.json has a loss; the mode is infer"
 
 
-def test_only_where_no_framework_works_may_a_block_be_short() -> None:
+def test_only_noop_blocks_may_be_short() -> None:
+    """A block may be short only where no framework works."""
     request = request_for(a_cell(), 2, "noop", 11, Allocation((0,)), pinned=True)
 
     assert discrepancy(request, result(blocks=[block(60, wall_s=1e-6)] * 10)) is None
@@ -116,7 +121,8 @@ def test_only_where_no_framework_works_may_a_block_be_short() -> None:
         (1, Status.FAILED),
     ],
 )
-def test_exit_codes_mean_what_the_contract_says_and_the_last_line_is_the_reason(exit_code: int, status: Status) -> None:
+def test_exit_codes_follow_the_contract(exit_code: int, status: Status) -> None:
+    """Exit codes mean what the contract says, and the last line of the log is the reason."""
     said = "Traceback …\n  File x\n\x1b[31mValueError: no\x1b[0m such   thing\n\n"
 
     assert classify(ended(exit_code), NONE, REQUEST, TASK, said) == Classification(status, "ValueError: no such thing")
@@ -129,17 +135,20 @@ def test_a_silent_failure_still_has_a_reason(exit_code: int) -> None:
     assert verdict.reason == f"exit status {exit_code}, and nothing in the log"
 
 
-def test_a_failure_is_a_failure_even_with_a_valid_result_beside_it() -> None:
+def test_valid_result_does_not_excuse_a_failure() -> None:
+    """A failure is a failure even with a valid result next to it."""
     assert classify(ended(1), result(), REQUEST, TASK, "boom").status is Status.FAILED
 
 
-def test_killed_for_memory_is_oom_host_with_its_limit() -> None:
+def test_memory_kill_is_oom_host() -> None:
+    """A process that was killed for want of memory ends as oom_host, with its limit in the reason."""
     verdict = classify(ended(137, signal=9, oom_killed=True), NONE, REQUEST, TASK, "step 7")
 
     assert verdict == Classification(Status.OOM_HOST, "killed for want of memory of 64 MiB; its last words: step 7")
 
 
-def test_a_child_killed_for_memory_does_not_spoil_a_valid_result() -> None:
+def test_killed_child_leaves_valid_result_ok() -> None:
+    """A child that was killed for want of memory does not spoil a valid result."""
     assert classify(ended(0, oom_killed=True), result(), REQUEST, TASK, "").status is Status.OK
 
 
@@ -150,7 +159,8 @@ def test_a_signal_is_named() -> None:
     assert classify(ended(191, signal=63), NONE, REQUEST, TASK, "x").reason == "killed by signal 63; its last words: x"
 
 
-def test_over_its_time_is_timeout_whatever_else_it_left() -> None:
+def test_overtime_is_always_timeout() -> None:
+    """A process that is over its time ends as timeout, whatever else it left."""
     verdict = classify(ended(cause=Cause.TIMED_OUT, oom_killed=True), result(), REQUEST, TASK, "step 7")
 
     assert verdict == Classification(Status.TIMEOUT, "not done within 30 s; its last words: step 7")
@@ -160,7 +170,7 @@ def test_stopped_is_not_run() -> None:
     assert classify(ended(cause=Cause.STOPPED), NONE, REQUEST, TASK, "x") == Classification(Status.NOT_RUN, "stopped")
 
 
-def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:
+def test_only_crashes_and_failed_launches_are_retried() -> None:
     assert worth_a_retry(Status.LAUNCH_FAILED, None)
     assert worth_a_retry(Status.FAILED, 1)
     assert not worth_a_retry(Status.FAILED, 5), "a bad request"
@@ -168,18 +178,21 @@ def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:
     assert not any(worth_a_retry(status, 1) for status in Status if status not in {"launch_failed", "failed"})
 
 
-def test_a_request_carries_the_cell_its_threads_and_the_seed_of_the_plan() -> None:
+def test_request_carries_cell_threads_and_seed() -> None:
+    """A request carries the cell, its threads and the seed of the plan."""
     assert (REQUEST.cell, REQUEST.repeat, REQUEST.builder, REQUEST.seed) == ("fake-1-cpu/c", 2, "fakebuilder", 11)
     assert (REQUEST.threads, REQUEST.cpuset, REQUEST.steps, REQUEST.epochs) == (1, None, 50, None)
 
 
-def test_a_system_without_cpus_gives_every_framework_the_same_threads_as_there_are_cpus() -> None:
+def test_threads_equal_cpus_without_a_limit() -> None:
+    """A system that names no CPUs gives every framework as many threads as there are CPUs."""
     request = request_for(a_cell(system=System("all")), 0, "fakebuilder", 11, Allocation((0, 1, 2)), pinned=False)
 
     assert (request.threads, request.cpuset) == (3, None)
 
 
-def test_a_process_pins_itself_only_where_the_runtime_does_not_and_the_system_asks_for_it() -> None:
+def test_process_pins_itself_only_if_needed() -> None:
+    """A process pins itself only where the runtime does not and the system asks for it."""
     allocation = Allocation((0,))
 
     assert cpuset_for(a_cell(), allocation, pinned=False) == (0,)

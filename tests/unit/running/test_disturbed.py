@@ -49,7 +49,8 @@ def carry_out(folder: Path, *behaviours: Behaviour, extra: int, retries: int = 0
     return list(execute(a_plan(replace(a_cell(), repeats=2)), around, policy)), runtime
 
 
-def test_a_repeat_whose_latency_pass_was_disturbed_is_measured_again(tmp_path: Path) -> None:
+def test_disturbed_latency_pass_is_measured_again(tmp_path: Path) -> None:
+    """A repeat whose latency pass was disturbed is measured again."""
     outcomes, _ = carry_out(tmp_path, under(0.0, latency_steal_s=1.0), QUIET, QUIET, extra=1)
 
     assert [(one.attempts, one.remeasured, one.disturbance) for one in outcomes] == [(2, 1, ""), (1, 0, "")]
@@ -57,7 +58,8 @@ def test_a_repeat_whose_latency_pass_was_disturbed_is_measured_again(tmp_path: P
     assert (first["disturbance"], first["disturbed_blocks"]) == ("latency pass: the hypervisor took 1 of our CPUs", 0)
 
 
-def test_a_disturbed_repeat_is_measured_once_more_and_both_are_kept(tmp_path: Path) -> None:
+def test_disturbed_repeat_is_measured_once_more(tmp_path: Path) -> None:
+    """A disturbed repeat is measured once more, and both measurements are kept."""
     outcomes, runtime = carry_out(tmp_path, DISTURBED, QUIET, QUIET, extra=1)
 
     assert [(one.status, one.attempts, one.remeasured, one.disturbance) for one in outcomes] == [
@@ -85,21 +87,23 @@ def test_the_limit_is_that_of_every_repeat(tmp_path: Path, extra: int, launched:
     assert len(runtime.launched) == launched
 
 
-def test_a_crash_is_retried_apart_from_what_is_measured_again(tmp_path: Path) -> None:
+def test_crash_retries_count_apart(tmp_path: Path) -> None:
+    """Retries after a crash are counted apart from what is measured again."""
     outcomes, runtime = carry_out(tmp_path, exiting(1), DISTURBED, QUIET, QUIET, extra=1, retries=1)
 
     assert [(one.status, one.attempts, one.remeasured) for one in outcomes] == [(Status.OK, 3, 1), (Status.OK, 1, 0)]
     assert len(runtime.launched) == 4
 
 
-def test_a_result_without_conditions_is_not_known_to_be_disturbed(tmp_path: Path) -> None:
+def test_unknown_conditions_are_no_disturbance(tmp_path: Path) -> None:
+    """A result without conditions is not known to be disturbed."""
     outcomes, runtime = carry_out(tmp_path, measured, measured, extra=1)
 
     assert [(one.disturbed_blocks, one.disturbance) for one in outcomes] == [(None, "")] * 2
     assert len(runtime.launched) == 2
 
 
-def test_who_listens_hears_why_a_repeat_is_measured_again(tmp_path: Path) -> None:
+def test_listeners_hear_why_repeats_are_remeasured(tmp_path: Path) -> None:
     around, events = surroundings(tmp_path, FakeRuntime([DISTURBED, QUIET]))
     (outcome,) = execute(a_plan(a_cell()), around, Policy(extra_repeats=1))
 
@@ -110,7 +114,8 @@ def test_who_listens_hears_why_a_repeat_is_measured_again(tmp_path: Path) -> Non
     ]
 
 
-def test_a_stop_during_a_disturbed_repeat_leaves_it_as_it_is(tmp_path: Path) -> None:
+def test_stop_leaves_a_disturbed_repeat_alone(tmp_path: Path) -> None:
+    """A stop during a disturbed repeat leaves it as it is."""
     stop = threading.Event()
 
     def stopping(task: Task, request: dict[str, object], watch: Watch) -> Ended:
@@ -142,7 +147,8 @@ def resumed(folder: Path, *behaviours: Behaviour, extra: int = 1) -> tuple[Outco
     return outcome, runtime
 
 
-def test_a_kill_while_measuring_again_leaves_the_mark_and_uses_up_no_more_than_the_limit(tmp_path: Path) -> None:
+def test_kill_while_remeasuring_leaves_the_mark(tmp_path: Path) -> None:
+    """A kill while measuring again leaves the mark and uses up no more than the limit."""
     begun_and_killed(tmp_path, DISTURBED)
     outcome, runtime = resumed(tmp_path, DISTURBED, QUIET)
 
@@ -150,7 +156,8 @@ def test_a_kill_while_measuring_again_leaves_the_mark_and_uses_up_no_more_than_t
     assert (outcome.disturbance, len(runtime.launched)) == (REASON, 1)
 
 
-def test_of_several_extra_repeats_those_before_a_kill_are_used_up(tmp_path: Path) -> None:
+def test_extra_repeats_before_a_kill_count(tmp_path: Path) -> None:
+    """Of several extra repeats, those before a kill are used up."""
     begun_and_killed(tmp_path, DISTURBED, DISTURBED, extra=3)
     outcome, runtime = resumed(tmp_path, DISTURBED, DISTURBED, QUIET, extra=3)
 
@@ -161,9 +168,8 @@ FAILED = "failed: it broke"
 
 
 @pytest.mark.parametrize("behaviour", [exiting(1), exiting(6)])
-def test_measuring_again_in_vain_leaves_the_earlier_measurement_and_says_so(
-    behaviour: Behaviour, tmp_path: Path
-) -> None:
+def test_failed_remeasuring_keeps_earlier_measurement(behaviour: Behaviour, tmp_path: Path) -> None:
+    """Measuring again in vain leaves the earlier measurement and says so."""
     outcomes, _ = carry_out(tmp_path, DISTURBED, behaviour, QUIET, extra=1)
 
     assert (outcomes[0].status, outcomes[0].attempts, outcomes[0].remeasured) == (Status.OK, 2, 0)
@@ -175,7 +181,8 @@ def test_measuring_again_in_vain_leaves_the_earlier_measurement_and_says_so(
     assert json.loads((folder / "attempt-2" / "outcome.json").read_text())["reason"] == "it broke"
 
 
-def test_the_last_of_several_disturbed_measurements_counts_where_one_more_fails(tmp_path: Path) -> None:
+def test_last_disturbed_measurement_counts(tmp_path: Path) -> None:
+    """The last of several disturbed measurements counts where one more fails."""
     outcomes, _ = carry_out(tmp_path, DISTURBED, under(2.0), exiting(1), QUIET, extra=2)
 
     assert (outcomes[0].attempts, outcomes[0].remeasured, outcomes[0].not_remeasured) == (3, 1, FAILED)
@@ -189,7 +196,7 @@ def test_a_crash_while_measuring_again_may_be_retried(tmp_path: Path) -> None:
     assert outcomes[0].not_remeasured == ""
 
 
-def test_a_stop_while_measuring_again_leaves_the_earlier_measurement(tmp_path: Path) -> None:
+def test_stop_while_remeasuring_keeps_earlier_measurement(tmp_path: Path) -> None:
     stop = threading.Event()
 
     def stopping(task: Task, request: dict[str, object], watch: Watch) -> Ended:
@@ -206,7 +213,8 @@ def test_a_stop_while_measuring_again_leaves_the_earlier_measurement(tmp_path: P
     assert outcomes[0].disturbance == REASON
 
 
-def test_a_stop_before_a_killed_run_has_gone_on_leaves_the_earlier_measurement(tmp_path: Path) -> None:
+def test_early_stop_keeps_earlier_measurement(tmp_path: Path) -> None:
+    """A stop before a killed run has gone on leaves the earlier measurement."""
     begun_and_killed(tmp_path, DISTURBED)
     stop = threading.Event()
     stop.set()
@@ -217,7 +225,8 @@ def test_a_stop_before_a_killed_run_has_gone_on_leaves_the_earlier_measurement(t
     assert outcome.not_remeasured == "not_run: stopped"
 
 
-def test_an_earlier_measurement_is_not_looked_for_behind_a_link(tmp_path: Path) -> None:
+def test_earlier_measurement_behind_link_is_ignored(tmp_path: Path) -> None:
+    """An earlier measurement is not looked for behind a link."""
     elsewhere = tmp_path / "elsewhere"
 
     def planting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
@@ -230,7 +239,9 @@ def test_an_earlier_measurement_is_not_looked_for_behind_a_link(tmp_path: Path) 
     assert (outcomes[0].status, outcomes[0].not_remeasured) == (Status.FAILED, "")
 
 
-def test_an_earlier_measurement_that_has_rotted_does_not_count_again(tmp_path: Path) -> None:
+def test_rotten_earlier_measurement_does_not_count(tmp_path: Path) -> None:
+    """An earlier measurement that has rotted does not count again."""
+
     def rotting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         (task.folder / "attempt-1" / "result.json").write_text("{")
         return exiting(1)(task, request, watch)
@@ -241,7 +252,8 @@ def test_an_earlier_measurement_that_has_rotted_does_not_count_again(tmp_path: P
     assert Run(tmp_path).outcome(CELL, 0) == outcomes[0]
 
 
-def test_the_gate_is_passed_before_every_launch_and_what_it_saw_is_recorded(tmp_path: Path) -> None:
+def test_gate_is_passed_before_every_launch(tmp_path: Path) -> None:
+    """The gate is passed before every launch, and what it saw is recorded."""
     seen: list[tuple[int, ...]] = []
 
     def busy(given: Allocation, stop: Stop) -> IdleWait:

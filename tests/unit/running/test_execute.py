@@ -34,7 +34,8 @@ from orchestrator.running.execution import LOSSES
 from orchestrator.runtimes import Ended, Task, Unavailable
 
 
-def test_every_repeat_is_launched_once_in_the_order_of_the_seed(tmp_path: Path) -> None:
+def test_repeats_launch_once_in_seed_order(tmp_path: Path) -> None:
+    """Every repeat is launched once, in the order of the seed."""
     cells = [replace(a_cell(f"c{number}"), repeats=2) for number in range(4)]
     runtime = FakeRuntime()
     outcomes = carry_out(tmp_path / "run", runtime, a_plan(*cells), Policy(seed=3))
@@ -45,7 +46,8 @@ def test_every_repeat_is_launched_once_in_the_order_of_the_seed(tmp_path: Path) 
     assert set(statuses(outcomes)) == {Status.OK}
 
 
-def test_an_ok_outcome_says_when_how_long_and_where_its_log_is(tmp_path: Path) -> None:
+def test_ok_outcome_has_times_and_log(tmp_path: Path) -> None:
+    """An ok outcome says when it began, how long it took and where its log is."""
     (outcome,) = carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell()))
 
     assert outcome == Outcome(
@@ -54,7 +56,7 @@ def test_an_ok_outcome_says_when_how_long_and_where_its_log_is(tmp_path: Path) -
     )  # fmt: skip
 
 
-def test_listeners_hear_the_start_the_phases_and_the_throughput(tmp_path: Path) -> None:
+def test_listeners_hear_start_phases_and_throughput(tmp_path: Path) -> None:
     def telling(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         (task.folder / "phase").write_text("steady\n")
         watch()
@@ -71,7 +73,8 @@ def test_listeners_hear_the_start_the_phases_and_the_throughput(tmp_path: Path) 
     ]
 
 
-def test_listeners_hear_the_throughput_of_epochs_without_the_first(tmp_path: Path) -> None:
+def test_listeners_hear_throughput_without_first_epoch(tmp_path: Path) -> None:
+    """Listeners hear the throughput of epochs without the first."""
     cell = replace(a_cell(), duration=Duration(steps=None, epochs=10))
     around, events = surroundings(tmp_path / "run", FakeRuntime())
     list(execute(a_plan(cell), around))
@@ -79,7 +82,8 @@ def test_listeners_hear_the_throughput_of_epochs_without_the_first(tmp_path: Pat
     assert [event.throughput for event in events if isinstance(event, RepeatFinished)] == [300.0]
 
 
-def test_a_cell_without_a_device_ends_as_no_device_and_its_image_is_not_made(tmp_path: Path) -> None:
+def test_missing_device_ends_as_no_device(tmp_path: Path) -> None:
+    """A cell without a device ends as no_device, and its image is not made."""
     runtime = FakeRuntime()
     (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell(system=System("4_gpu", gpus=4))))
 
@@ -88,7 +92,8 @@ def test_a_cell_without_a_device_ends_as_no_device_and_its_image_is_not_made(tmp
     assert (runtime.provided, runtime.launched) == ([], [])
 
 
-def test_a_failed_build_marks_every_cell_of_its_image_and_the_rest_go_on(tmp_path: Path) -> None:
+def test_failed_build_marks_its_cells_only(tmp_path: Path) -> None:
+    """A failed build marks every cell of its image, and the rest go on."""
     other = replace(SPEC, alias="2-cpu")
     log = tmp_path / "run/builds/fake.log"
     broken = Unavailable(SPEC.name, Status.BUILD_FAILED, "no such package", log)
@@ -103,7 +108,8 @@ def test_a_failed_build_marks_every_cell_of_its_image_and_the_rest_go_on(tmp_pat
     assert statuses([one for one in outcomes if one.cell_id == "fake-1-cpu/b"]) == [Status.OK]
 
 
-def test_what_every_environment_was_made_of_is_on_record_before_anything_is_launched(tmp_path: Path) -> None:
+def test_environments_are_recorded_before_any_launch(tmp_path: Path) -> None:
+    """The contents of every environment are on record before anything is launched."""
     other = replace(SPEC, alias="2-cpu")
     run = Run(tmp_path / "run")
     broken = Unavailable(other.name, Status.BUILD_FAILED, "no such package", run.folder / "builds/fake.log")
@@ -126,13 +132,14 @@ def test_what_every_environment_was_made_of_is_on_record_before_anything_is_laun
     assert [record.environments for record in seen] == [(made, failed)]
 
 
-def test_a_plan_without_a_cells_image_ends_as_build_failed_not_as_a_traceback(tmp_path: Path) -> None:
+def test_missing_image_ends_as_build_failed(tmp_path: Path) -> None:
+    """A plan without the image of a cell ends as build_failed, not with a traceback."""
     (outcome,) = carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell(image="bench/none:1")))
 
     assert (outcome.status, outcome.reason) == (Status.BUILD_FAILED, "the plan holds no image bench/none:1")
 
 
-def test_a_failed_launch_keeps_its_reason_in_the_log(tmp_path: Path) -> None:
+def test_failed_launch_logs_its_reason(tmp_path: Path) -> None:
     (outcome,) = carry_out(tmp_path / "run", FakeRuntime([a_crash]), a_plan(a_cell()))
 
     assert (outcome.status, outcome.reason) == (Status.LAUNCH_FAILED, "no space left for containers")
@@ -140,7 +147,8 @@ def test_a_failed_launch_keeps_its_reason_in_the_log(tmp_path: Path) -> None:
     assert (tmp_path / "run" / outcome.log).read_text() == "no space left for containers\n"
 
 
-def test_stop_leaves_the_running_repeat_and_the_rest_as_not_run(tmp_path: Path) -> None:
+def test_stop_leaves_remaining_repeats_not_run(tmp_path: Path) -> None:
+    """A stop leaves the running repeat and the rest as not run."""
     stop = threading.Event()
 
     def stopped(task: Task, request: dict[str, object], watch: Watch) -> Ended:
@@ -156,7 +164,8 @@ def test_stop_leaves_the_running_repeat_and_the_rest_as_not_run(tmp_path: Path) 
     assert len(runtime.launched) == 2
 
 
-def test_a_run_that_is_stopped_before_it_begins_makes_no_environment(tmp_path: Path) -> None:
+def test_early_stop_makes_no_environment(tmp_path: Path) -> None:
+    """A run that is stopped before it begins makes no environment."""
     stop = threading.Event()
     stop.set()
     runtime = FakeRuntime()
@@ -166,7 +175,7 @@ def test_a_run_that_is_stopped_before_it_begins_makes_no_environment(tmp_path: P
     assert runtime.provided == []
 
 
-def test_a_stop_writes_nothing_for_what_has_not_begun(tmp_path: Path) -> None:
+def test_stop_writes_nothing_for_unbegun_repeats(tmp_path: Path) -> None:
     """A file on disk for each of 10,000 repeats took half a minute; a resumed run measures them all the same."""
     stop = threading.Event()
     stop.set()
@@ -181,7 +190,7 @@ def test_a_stop_writes_nothing_for_what_has_not_begun(tmp_path: Path) -> None:
     assert statuses(carry_out(tmp_path / "run", FakeRuntime(), plan)) == [Status.OK] * 20
 
 
-def test_a_stop_keeps_what_an_earlier_stop_has_begun(tmp_path: Path) -> None:
+def test_stop_keeps_what_earlier_stop_began(tmp_path: Path) -> None:
     """The log of a repeat that was killed in the middle is moved aside, and the repeat has its outcome."""
     stop = threading.Event()
     stop.set()
@@ -194,7 +203,8 @@ def test_a_stop_keeps_what_an_earlier_stop_has_begun(tmp_path: Path) -> None:
     assert (folder / "attempt-1" / "log.txt").read_text() == "half\n"
 
 
-def test_fail_fast_leaves_the_rest_not_run_after_a_failure(tmp_path: Path) -> None:
+def test_fail_fast_leaves_the_rest_not_run(tmp_path: Path) -> None:
+    """Fail-fast leaves the rest not run after a failure."""
     cell = replace(a_cell(), repeats=3)
     outcomes = carry_out(tmp_path / "run", FakeRuntime([exiting(1)]), a_plan(cell), Policy(fail_fast=True))
 
@@ -203,16 +213,16 @@ def test_fail_fast_leaves_the_rest_not_run_after_a_failure(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("exit_code", "expect"), [(3, Status.OK), (6, Status.OOM_DEVICE)])
-def test_fail_fast_goes_on_after_what_is_no_failure_or_was_expected(
-    exit_code: int, expect: Status, tmp_path: Path
-) -> None:
+def test_fail_fast_ignores_expected_failures(exit_code: int, expect: Status, tmp_path: Path) -> None:
+    """Fail-fast goes on after an outcome that is no failure or was expected."""
     cell: Cell = replace(a_cell(), repeats=2, expect=expect)
     outcomes = carry_out(tmp_path / "run", FakeRuntime([exiting(exit_code)]), a_plan(cell), Policy(fail_fast=True))
 
     assert statuses(outcomes)[1] is Status.OK
 
 
-def test_a_crash_is_tried_again_and_every_attempt_is_kept(tmp_path: Path) -> None:
+def test_crash_is_retried_with_attempts_kept(tmp_path: Path) -> None:
+    """A crash is tried again, and every attempt is kept."""
     runtime = FakeRuntime([exiting(1, "first"), a_crash])
     (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()), Policy(retries=3))
 
@@ -238,7 +248,8 @@ def test_a_clear_answer_is_not_tried_again(tmp_path: Path) -> None:
     assert (outcome.status, outcome.attempts) == (Status.OOM_DEVICE, 1)
 
 
-def test_a_runtime_that_does_not_pin_gets_the_cpuset_in_the_request(tmp_path: Path) -> None:
+def test_cpuset_is_requested_if_runtime_cannot_pin(tmp_path: Path) -> None:
+    """A runtime that does not pin gets the cpuset in the request."""
     runtime = FakeRuntime(pins_cpus=False)
     carry_out(tmp_path / "run", runtime, a_plan(a_cell()))
 
@@ -246,7 +257,7 @@ def test_a_runtime_that_does_not_pin_gets_the_cpuset_in_the_request(tmp_path: Pa
     assert dict(runtime.tasks[0].labels) == {"bench.run": "run", "bench.cell": "fake-1-cpu/c", "bench.repeat": "0"}
 
 
-def test_a_repeat_that_was_lost_with_the_engine_begins_anew(tmp_path: Path) -> None:
+def test_repeat_lost_with_engine_begins_anew(tmp_path: Path) -> None:
     runtime = FakeRuntime([lost, lost])
     (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()))
 
@@ -256,7 +267,8 @@ def test_a_repeat_that_was_lost_with_the_engine_begins_anew(tmp_path: Path) -> N
     assert json.loads((kept / "outcome.json").read_text())["status"] == "not_run"
 
 
-def test_an_engine_that_is_lost_again_and_again_leaves_the_repeat_to_a_resumed_run(tmp_path: Path) -> None:
+def test_repeated_engine_loss_leaves_the_repeat(tmp_path: Path) -> None:
+    """An engine that is lost again and again leaves the repeat to a resumed run."""
     plan = a_plan(replace(a_cell(), repeats=2))
     outcomes = carry_out(tmp_path / "run", FakeRuntime([lost] * (1 + LOSSES)), plan)
 
@@ -266,7 +278,8 @@ def test_an_engine_that_is_lost_again_and_again_leaves_the_repeat_to_a_resumed_r
     assert (again.repeat, again.status) == (0, Status.OK)
 
 
-def test_a_run_ends_with_a_clear_error_where_its_folder_goes_away_and_makes_no_other(tmp_path: Path) -> None:
+def test_vanished_run_folder_is_an_error(tmp_path: Path) -> None:
+    """A run whose folder goes away ends with a clear error and makes no other folder."""
     folder = tmp_path / "run"
 
     def losing(task: Task, request: dict[str, object], watch: Watch) -> Ended:
@@ -278,7 +291,8 @@ def test_a_run_ends_with_a_clear_error_where_its_folder_goes_away_and_makes_no_o
     assert not folder.exists()
 
 
-def test_a_clock_that_is_set_back_changes_the_times_that_are_told_and_nothing_else(tmp_path: Path) -> None:
+def test_clock_set_back_changes_only_times(tmp_path: Path) -> None:
+    """A clock that is set back changes the times that are reported and nothing else."""
     plan = a_plan(replace(a_cell(), repeats=3))
     around, _ = surroundings(tmp_path / "run", FakeRuntime([exiting(1)]))
     hours = iter([15, 9, 3])
@@ -291,7 +305,9 @@ def test_a_clock_that_is_set_back_changes_the_times_that_are_told_and_nothing_el
     assert carry_out(tmp_path / "run", FakeRuntime(), plan) == []
 
 
-def test_what_the_bound_of_a_log_left_out_is_said_in_the_outcome(tmp_path: Path) -> None:
+def test_outcome_says_how_much_log_is_missing(tmp_path: Path) -> None:
+    """The outcome says how much the bound of the log left out."""
+
     def talking(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         return replace(measured(task, request, watch), log_omitted_bytes=2**31)
 
@@ -301,7 +317,9 @@ def test_what_the_bound_of_a_log_left_out_is_said_in_the_outcome(tmp_path: Path)
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/passwd")])
-def test_a_log_that_was_replaced_by_a_link_or_a_pipe_is_not_read(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_replaced_log_is_not_read(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A log that was replaced by a link or a pipe is not read."""
+
     def planting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         make(task.log)
         return Ended(Cause.EXITED, 1, wall_s=1.0)
@@ -317,9 +335,10 @@ def plant_a_link(path: Path) -> None:
 
 @pytest.mark.parametrize("error", [LostError("the engine was lost: EOF"), StartError("no space left")])
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, plant_a_link])
-def test_what_is_said_of_a_lost_launch_goes_into_no_link_or_pipe(  # type: ignore[no-untyped-def]
+def test_lost_launch_writes_into_no_link(  # type: ignore[no-untyped-def]
     make, error: StartError, tmp_path: Path
 ) -> None:
+    """The message about a lost launch goes into no link or pipe."""
     outside = tmp_path / "outside"
     outside.write_text("kept\n")
 

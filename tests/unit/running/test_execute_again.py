@@ -26,7 +26,8 @@ from orchestrator.running.execution import LOSSES
 from orchestrator.runtimes import Unavailable
 
 
-def test_a_resumed_run_does_only_what_is_left_and_says_how_much_was_there(tmp_path: Path) -> None:
+def test_resumed_run_does_only_the_rest(tmp_path: Path) -> None:
+    """A resumed run does only what is left and says how much was there."""
     plan = a_plan(replace(a_cell(), repeats=3))
     first, _ = surroundings(tmp_path / "run", FakeRuntime())
     begun = execute(plan, first)
@@ -42,7 +43,8 @@ def test_a_resumed_run_does_only_what_is_left_and_says_how_much_was_there(tmp_pa
     assert Run(tmp_path / "run").outcome(kept.cell_id, 0) == kept
 
 
-def test_failures_are_run_again_only_on_request_and_what_they_left_is_kept(tmp_path: Path) -> None:
+def test_failures_run_again_only_on_request(tmp_path: Path) -> None:
+    """Failures are run again only on request, and what they left is kept."""
     plan = a_plan(a_cell())
     carry_out(tmp_path / "run", FakeRuntime([exiting(1)]), plan)
 
@@ -52,7 +54,8 @@ def test_failures_are_run_again_only_on_request_and_what_they_left_is_kept(tmp_p
     assert (tmp_path / "run/fake-1-cpu/c/0/attempt-1/log.txt").read_text() == "it broke\n"
 
 
-def test_a_failure_that_was_not_tried_again_after_all_stays_what_it_was(tmp_path: Path) -> None:
+def test_failure_not_tried_again_stays(tmp_path: Path) -> None:
+    """A failure that was not tried again after all stays what it was."""
     plan, stop, again = a_plan(replace(a_cell(), repeats=3)), threading.Event(), Policy(retry_failed=True)
     before = carry_out(tmp_path / "run", FakeRuntime([exiting(1), exiting(1), exiting(1)]), plan)
     assert statuses(before) == [Status.FAILED] * 3
@@ -66,7 +69,8 @@ def test_a_failure_that_was_not_tried_again_after_all_stays_what_it_was(tmp_path
     assert carry_out(tmp_path / "run", FakeRuntime(), plan, again, stop) == after
 
 
-def test_a_build_that_fails_again_for_another_reason_says_so(tmp_path: Path) -> None:
+def test_new_reason_of_failed_build_is_said(tmp_path: Path) -> None:
+    """A build that fails again for another reason says so."""
     for reason in ("no such package", "no such index"):
         unavailable = {SPEC.name: Unavailable(SPEC.name, Status.BUILD_FAILED, reason, None)}
         runtime = FakeRuntime(unavailable=unavailable)
@@ -75,7 +79,8 @@ def test_a_build_that_fails_again_for_another_reason_says_so(tmp_path: Path) -> 
         assert outcome.reason == reason
 
 
-def test_what_a_lost_launch_left_is_kept_where_nothing_is_launched_any_more(tmp_path: Path) -> None:
+def test_leavings_of_lost_launch_are_kept(tmp_path: Path) -> None:
+    """The files that a lost launch left are kept where nothing is launched any more."""
     plan = a_plan(a_cell())
     carry_out(tmp_path / "run", FakeRuntime([lost] * (1 + LOSSES)), plan)
     stop = threading.Event()
@@ -87,7 +92,8 @@ def test_what_a_lost_launch_left_is_kept_where_nothing_is_launched_any_more(tmp_
     assert "the engine was lost" in (kept / "outcome.json").read_text()
 
 
-def test_a_repeat_that_a_killed_orchestrator_left_is_run_again_beside_what_it_measured(tmp_path: Path) -> None:
+def test_killed_orchestrators_repeat_is_run_again(tmp_path: Path) -> None:
+    """A repeat that a killed orchestrator left is run again next to what it measured."""
     folder = tmp_path / "run/fake-1-cpu/c/0"
     folder.mkdir(parents=True)
     (folder / "log.txt").write_text("half\n")
@@ -97,7 +103,7 @@ def test_a_repeat_that_a_killed_orchestrator_left_is_run_again_beside_what_it_me
     assert (folder / "attempt-1/log.txt").read_text() == "half\n"
 
 
-def test_a_second_orchestrator_on_the_same_run_is_refused(tmp_path: Path) -> None:
+def test_second_orchestrator_on_a_run_is_refused(tmp_path: Path) -> None:
     first, _ = surroundings(tmp_path / "run", FakeRuntime())
     begun = execute(a_plan(replace(a_cell(), repeats=2)), first)
     next(begun)

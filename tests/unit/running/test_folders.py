@@ -12,7 +12,8 @@ pytestmark = pytest.mark.ordinary_user
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/hostname")])
-def test_a_result_that_is_no_plain_file_is_not_even_opened(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_result_must_be_a_plain_file(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A result that is no plain file is not even opened."""
     make(tmp_path / "result.json")
 
     said = answer(tmp_path)
@@ -20,13 +21,15 @@ def test_a_result_that_is_no_plain_file_is_not_even_opened(make, tmp_path: Path)
     assert str(said) == "result.json is no plain file"
 
 
-def test_a_missing_and_a_broken_result_say_what_is_wrong(tmp_path: Path) -> None:
+def test_bad_results_say_what_is_wrong(tmp_path: Path) -> None:
+    """A missing result and a broken one say what is wrong."""
     assert str(answer(tmp_path)) == "no result.json was written"
     (tmp_path / "result.json").write_text("{")
     assert "is not JSON" in str(answer(tmp_path))
 
 
-def test_a_phase_is_told_once_and_only_if_it_is_a_word(tmp_path: Path) -> None:
+def test_phase_is_reported_once_as_a_word(tmp_path: Path) -> None:
+    """A phase is reported once, and only if it is a word."""
     told: list[str] = []
     watch = PhaseWatch(tmp_path, told.append)
     path = tmp_path / "phase"
@@ -38,7 +41,8 @@ def test_a_phase_is_told_once_and_only_if_it_is_a_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("other")])
-def test_a_phase_that_is_no_plain_file_tells_nothing(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_phase_that_is_no_file_says_nothing(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A phase that is no plain file says nothing."""
     (tmp_path / "other").write_text("steady\n")
     make(tmp_path / "phase")
     told: list[str] = []

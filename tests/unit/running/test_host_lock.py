@@ -34,7 +34,8 @@ def notices(events: list[Event]) -> list[Event]:
     return [event for event in events if isinstance(event, Notice)]
 
 
-def test_a_repeat_holds_the_turn_while_it_runs_and_no_longer(tmp_path: Path) -> None:
+def test_turn_is_held_only_during_a_repeat(tmp_path: Path) -> None:
+    """A repeat holds the turn while it runs and no longer."""
     turn = tmp_path / "cache" / "measuring.lock"
     seen: list[bool] = []
 
@@ -51,7 +52,8 @@ def test_a_repeat_holds_the_turn_while_it_runs_and_no_longer(tmp_path: Path) -> 
     assert notices(events) == []
 
 
-def test_where_another_run_measures_it_is_waited_for_and_said_once(tmp_path: Path) -> None:
+def test_measuring_run_is_awaited_and_named_once(tmp_path: Path) -> None:
+    """A run waits while another run measures, and says so once."""
     turn = tmp_path / "measuring.lock"
     other = FileLock(turn, thread_local=False)
     other.acquire()
@@ -86,7 +88,8 @@ def test_a_stop_ends_the_waiting_with_nothing_launched(tmp_path: Path) -> None:
     assert (runtime.launched, notices(events)) == ([], [WAITING])
 
 
-def test_a_turn_that_cannot_be_written_is_told_and_hinders_no_run(tmp_path: Path) -> None:
+def test_unwritable_turn_hinders_no_run(tmp_path: Path) -> None:
+    """A turn that cannot be written is reported and hinders no run."""
     (tmp_path / "file").touch()
     around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=tmp_path / "file" / "measuring.lock")
     (outcome,) = execute(a_plan(a_cell()), around)
@@ -96,7 +99,8 @@ def test_a_turn_that_cannot_be_written_is_told_and_hinders_no_run(tmp_path: Path
     assert "another run could measure on this host at the same time" in str(notice)
 
 
-def test_runs_of_different_users_take_turns_by_the_file_of_the_host(tmp_path: Path) -> None:
+def test_users_take_turns_by_one_file(tmp_path: Path) -> None:
+    """Runs of different users take turns by the file of the host."""
     host = tmp_path / "host.lock"
     one, two = (
         replace(surroundings(tmp_path / name, FakeRuntime())[0], turns=Turns((host, tmp_path / f"{name}.lock")))
@@ -128,7 +132,7 @@ def test_runs_of_different_users_take_turns_by_the_file_of_the_host(tmp_path: Pa
     assert stat.S_IMODE(host.stat().st_mode) == 0o644
 
 
-def test_what_a_run_says_of_turns_is_said_once(tmp_path: Path) -> None:
+def test_run_speaks_of_turns_once(tmp_path: Path) -> None:
     """Not for each of its repeats."""
     (tmp_path / "file").touch()
     around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=tmp_path / "file" / "measuring.lock")
@@ -139,9 +143,8 @@ def test_what_a_run_says_of_turns_is_said_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to(path.with_name("elsewhere"))])
-def test_what_somebody_put_in_the_place_of_the_file_is_neither_followed_nor_waited_for(
-    make: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_planted_turn_file_is_not_followed(make: Callable[[Path], None], tmp_path: Path) -> None:
+    """A thing that somebody put in the place of the turn file is neither followed nor waited for."""
     make(tmp_path / "measuring.lock")
     around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=tmp_path / "measuring.lock")
     (outcome,) = execute(a_plan(a_cell()), around)

@@ -249,7 +249,8 @@ def test_each_state_of_the_queue_is_told_once() -> None:
     assert notes.wait("D", "c5", ahead=1) == waiting_text(Holder("D", "c5"), 1)
 
 
-def test_another_cell_is_told_after_a_minute_of_waiting() -> None:
+def test_another_cell_is_named_after_a_minute() -> None:
+    """Another cell of the holder is named only after a minute of waiting."""
     notes = Notes()
     notes.wait("B", "c0", seconds=30)
     notes.measure(3600)

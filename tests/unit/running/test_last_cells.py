@@ -65,7 +65,8 @@ def test_a_stopped_run_keeps_what_is_left(tmp_path: Path) -> None:
     )
 
 
-def test_a_run_that_failed_fast_keeps_what_is_left(tmp_path: Path) -> None:
+def test_fail_fast_run_keeps_what_is_left(tmp_path: Path) -> None:
+    """A run that failed fast keeps the images of what is left."""
     seen = carried_out(tmp_path / "run", FakeRuntime([exiting(1)]), Policy(fail_fast=True))
 
     assert not any(isinstance(each, tuple) for each in seen)

@@ -14,7 +14,8 @@ from orchestrator.running.order import is_final, unfinished
 
 
 @given(st.lists(st.integers(1, 5), max_size=8), st.integers(0, 2**32))
-def test_every_block_holds_each_cell_that_has_that_repeat_exactly_once(repeats: list[int], seed: int) -> None:
+def test_each_block_has_every_cell_once(repeats: list[int], seed: int) -> None:
+    """Every block holds each cell that has that repeat exactly once."""
     cells = [replace(a_cell(f"c{number}"), repeats=count) for number, count in enumerate(repeats)]
     laid_out = [(cell.id, repeat) for cell, repeat in order(cells, seed)]
 
@@ -22,7 +23,8 @@ def test_every_block_holds_each_cell_that_has_that_repeat_exactly_once(repeats: 
     assert sorted(laid_out) == sorted((cell.id, repeat) for cell in cells for repeat in range(cell.repeats))
 
 
-def test_the_same_seed_gives_the_same_order_and_blocks_differ_from_one_another() -> None:
+def test_seed_fixes_order_and_blocks_differ() -> None:
+    """The same seed gives the same order, and blocks differ from one another."""
     cells = [replace(a_cell(f"c{number}"), repeats=3) for number in range(12)]
     laid_out = order(cells, 5)
     blocks = [[cell.id for cell, repeat in laid_out if repeat == block] for block in range(3)]
@@ -66,7 +68,8 @@ def test_run_names_sort_by_time() -> None:
     assert new_run_name(early, "ffff") < new_run_name(late, "0000")
 
 
-def test_names_sort_as_runs_were_begun_whatever_the_clock_does() -> None:
+def test_names_sort_in_order_of_start() -> None:
+    """Names sort in the order in which runs were begun, whatever the clock does."""
     now = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
     names: list[str] = []
     for offset_s in (0, 0, -3600, 10**9, 5):
@@ -77,5 +80,6 @@ def test_names_sort_as_runs_were_begun_whatever_the_clock_does() -> None:
 
 
 @pytest.mark.parametrize("other", ["", "mine", "99999999T999999Z-1", "99991231T235959Z-1", "20261121T153000"])
-def test_a_folder_of_another_name_leaves_the_time_as_it_is(other: str) -> None:
+def test_unrelated_folder_leaves_the_time_alone(other: str) -> None:
+    """A folder of another name leaves the time in the name of a run as it is."""
     assert new_run_name(datetime(2026, 11, 21, 15, 30, tzinfo=UTC), "ffff", [other]) == "20261121T153000Z-ffff"

@@ -100,7 +100,8 @@ def nested(folder: Path) -> Path:
     return folder
 
 
-def test_a_nest_of_an_earlier_attempt_hides_no_other(tmp_path: Path) -> None:
+def test_earlier_nest_hides_no_other(tmp_path: Path) -> None:
+    """A nest of folders of an earlier attempt hides no other."""
     (tmp_path / "attempt-1").mkdir()
     nested(tmp_path / "attempt-1")
     (tmp_path / "attempt-2").mkdir()
@@ -125,7 +126,8 @@ def test_what_is_written_into_an_earlier_nest_counts(tmp_path: Path) -> None:
     assert found.look().startswith("wrote 1,024 GiB or more into its folder")
 
 
-def test_looks_are_rare_and_rarer_the_longer_they_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_looks_are_rarer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks at the output are rare, and rarer the longer they take."""
     clock = Clock()
     looks: list[float] = []
     found = watch(tmp_path, clock)
@@ -182,7 +184,9 @@ def test_a_flood_is_output_limit_and_not_retried(behaviour, tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("timeless")
-def test_a_stopped_run_is_not_run_whatever_was_written(tmp_path: Path) -> None:
+def test_stopped_run_is_always_not_run(tmp_path: Path) -> None:
+    """A stopped run is not run, whatever was written."""
+
     def stopped(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         (task.folder / "flood").write_bytes(bytes(3 * 2**20))
         return Ended(Cause.STOPPED, None, wall_s=1.0)

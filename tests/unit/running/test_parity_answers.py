@@ -21,7 +21,8 @@ def run(folder: Path, runtime: Checking, seed: int = 11) -> list[object]:
     return modes(runtime)
 
 
-def test_a_later_run_takes_an_answer_over_and_says_so(tmp_path: Path) -> None:
+def test_later_run_reuses_an_answer(tmp_path: Path) -> None:
+    """A later run takes an answer over and says so."""
     assert run(tmp_path / "one", Checking()) == ["parity", "train"]
     assert run(tmp_path / "two", Checking()) == ["train"]
 
@@ -54,7 +55,7 @@ def test_a_check_that_failed_is_no_answer(tmp_path: Path) -> None:
         lambda folder: (folder / "result.json").unlink(),
     ],
 )
-def test_an_answer_that_is_broken_is_asked_for_anew(tmp_path: Path, broken: Callable[[Path], object]) -> None:
+def test_broken_answer_is_asked_for_again(tmp_path: Path, broken: Callable[[Path], object]) -> None:
     run(tmp_path / "one", Checking())
     (kept,) = (tmp_path / "answers").iterdir()
     broken(kept)

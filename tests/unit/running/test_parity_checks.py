@@ -68,7 +68,8 @@ def outcome(folder: Path, check: str = CHECK) -> ParityOutcome:
     return found
 
 
-def test_a_check_comes_before_every_measurement_and_is_stored_with_request_log_and_result(tmp_path: Path) -> None:
+def test_check_comes_before_every_measurement(tmp_path: Path) -> None:
+    """A check comes before every measurement and is stored with its request, log and result."""
     runtime = Checking()
     carry_out(tmp_path / "run", runtime, checked(replace(a_cell(), repeats=2)))
 
@@ -84,7 +85,8 @@ def test_a_check_comes_before_every_measurement_and_is_stored_with_request_log_a
     assert (tmp_path / "run/parity" / CHECK / "request.json").is_file()
 
 
-def test_cells_that_differ_in_batch_size_mode_and_repeat_share_one_check_and_models_do_not(tmp_path: Path) -> None:
+def test_similar_cells_share_one_check(tmp_path: Path) -> None:
+    """Cells that differ in batch size, mode and repeat share one check, and models do not."""
     cells = [
         replace(a_cell(str(number)), workload=Workload(model, a_cell().workload.mode, size))
         for number, (model, size) in enumerate([("lenet", 10), ("lenet", 20), ("mlp", 10)])
@@ -123,9 +125,8 @@ def test_a_plan_without_parity_checks_nothing(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_check_that_fails_is_recorded_and_told_and_the_measuring_goes_on(
-    behaviour: Behaviour, status: Status, reason: str, tmp_path: Path
-) -> None:
+def test_failed_check_stops_no_measuring(behaviour: Behaviour, status: Status, reason: str, tmp_path: Path) -> None:
+    """A check that fails is recorded and reported, and the measuring goes on."""
     around, events = surroundings(tmp_path / "run", Checking([behaviour]))
     outcomes = list(execute(checked(), around, Policy(fail_fast=True)))
 
@@ -152,7 +153,8 @@ def a_crash(task: Task, request: dict[str, object], watch: Watch) -> Ended:
     raise StartError("no space left for containers")
 
 
-def test_a_check_that_could_not_be_launched_says_so_and_is_made_anew_when_the_run_is_resumed(tmp_path: Path) -> None:
+def test_unlaunched_check_is_made_on_resume(tmp_path: Path) -> None:
+    """A check that could not be launched says so and is made anew when the run is resumed."""
     plan = checked(replace(a_cell(), repeats=2))
     around, _ = surroundings(tmp_path / "run", Checking([a_crash]))
     begun = execute(plan, around)
@@ -183,11 +185,13 @@ def resumed(folder: Path, first: list[Behaviour], prepare: Callable[[], None], *
     return modes(runtime)
 
 
-def test_a_check_that_is_done_is_not_repeated_when_the_run_is_resumed(tmp_path: Path) -> None:
+def test_finished_check_is_not_repeated(tmp_path: Path) -> None:
+    """A check that is done is not repeated when the run is resumed."""
     assert resumed(tmp_path / "run", [answering()], lambda: None) == ["train"]
 
 
-def test_a_check_that_failed_is_made_anew_only_on_request_and_what_it_left_is_kept(tmp_path: Path) -> None:
+def test_failed_check_is_remade_only_on_request(tmp_path: Path) -> None:
+    """A check that failed is made anew only on request, and what it left is kept."""
     assert resumed(tmp_path / "one", [exiting(1)], lambda: None) == ["train"]
     assert resumed(tmp_path / "two", [exiting(1)], lambda: None, retry_failed=True) == ["parity", "train"]
     assert (tmp_path / "two/parity" / CHECK / "attempt-1/log.txt").read_text() == "it broke\n"
@@ -203,7 +207,8 @@ def test_a_check_of_another_image_is_made_anew(tmp_path: Path) -> None:
     assert resumed(tmp_path / "run", [answering()], changed) == ["parity", "train"]
 
 
-def test_a_record_that_is_broken_or_of_another_check_counts_for_nothing(tmp_path: Path) -> None:
+def test_broken_or_foreign_record_counts_for_nothing(tmp_path: Path) -> None:
+    """A record that is broken or of another check counts for nothing."""
     path = tmp_path / "run/parity" / CHECK / "outcome.json"
 
     assert resumed(tmp_path / "run", [answering()], lambda: path.write_text("{")) == ["parity", "train"]
@@ -212,7 +217,8 @@ def test_a_record_that_is_broken_or_of_another_check_counts_for_nothing(tmp_path
     assert store.outcome(CHECK) is None
 
 
-def test_the_same_content_is_checked_once_and_its_answer_serves_both(tmp_path: Path) -> None:
+def test_same_content_is_checked_once(tmp_path: Path) -> None:
+    """The same content is checked once, and its answer serves both cells."""
     twin = replace(SPEC, alias="2-cpu")
     cells = (a_cell("one"), a_cell("two", image=twin.name))
     runtime = Checking()
@@ -233,7 +239,7 @@ def test_a_folder_outside_the_checks_is_never_read(tmp_path: Path) -> None:
             store.result(ParityOutcome(check=CHECK, content="0", status=Status.OK, folder=folder))
 
 
-def test_a_link_in_place_of_an_answer_is_not_followed(tmp_path: Path) -> None:
+def test_link_as_an_answer_is_not_followed(tmp_path: Path) -> None:
     def linking(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         (task.folder / "result.json").symlink_to(GOLDEN)
         task.log.write_text("")
@@ -244,7 +250,7 @@ def test_a_link_in_place_of_an_answer_is_not_followed(tmp_path: Path) -> None:
     assert outcome(tmp_path / "run").reason == "result.json is no plain file"
 
 
-def test_a_run_that_is_stopped_in_a_check_leaves_it_to_the_next(tmp_path: Path) -> None:
+def test_stopped_check_is_left_to_next_run(tmp_path: Path) -> None:
     stop = threading.Event()
 
     def stopped(task: Task, request: dict[str, object], watch: Watch) -> Ended:
@@ -267,7 +273,8 @@ def test_a_cell_without_a_device_has_no_check(tmp_path: Path) -> None:
     assert runtime.launched == []
 
 
-def test_a_model_of_the_users_own_goes_beside_the_request_of_its_check(tmp_path: Path) -> None:
+def test_own_model_lies_with_its_check(tmp_path: Path) -> None:
+    """A model of the user's own goes next to the request of its check."""
     own = ModelFile("lenet", "TITLE = 'mine'\n", "ab" * 32)
     runtime = Checking()
     carry_out(tmp_path / "run", runtime, replace(checked(), models=(own,)))
@@ -276,7 +283,8 @@ def test_a_model_of_the_users_own_goes_beside_the_request_of_its_check(tmp_path:
     assert (tmp_path / "run/parity" / CHECK / "model.py").read_text() == own.source
 
 
-def test_environment_variables_among_the_options_reach_the_check_as_such(tmp_path: Path) -> None:
+def test_environment_options_reach_the_check(tmp_path: Path) -> None:
+    """Environment variables among the options reach the check as environment variables."""
     cell = replace(a_cell(), options=(("env.MODE", "fast"), ("xla", True)))
     runtime = Checking()
     carry_out(tmp_path / "run", runtime, checked(cell))
@@ -285,7 +293,8 @@ def test_environment_variables_among_the_options_reach_the_check_as_such(tmp_pat
     assert runtime.tasks[0].variables == (("MODE", "fast"),)
 
 
-def test_a_later_run_takes_over_the_answers_of_its_own_machine_alone(tmp_path: Path) -> None:
+def test_only_answers_of_own_machine_are_reused(tmp_path: Path) -> None:
+    """A later run takes over the answers of its own machine alone."""
     asked = []
     for number, cpu in enumerate(("Example CPU", "Example CPU", "Another CPU")):
         runtime = Checking()

@@ -12,7 +12,8 @@ from orchestrator.running.parity_checks import content_of, environment_of
 from orchestrator.user_files import ModelFile
 
 
-def test_content_tells_images_environments_sources_models_options_seeds_and_machines_apart() -> None:
+def test_content_differs_with_every_ingredient() -> None:
+    """Content tells images, environments, sources, models, options, seeds and machines apart."""
     (check,) = checks(replace(a_plan(a_cell()), parity=True))
     image, venv = ready(SPEC), replace(ready(SPEC), image_id=None)
 
@@ -34,7 +35,8 @@ def test_content_tells_images_environments_sources_models_options_seeds_and_mach
     assert len(set(every)) == len(every)
 
 
-def test_an_answer_that_was_kept_before_more_was_asked_is_not_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_of_older_revisions_are_not_reused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that was kept before more was asked is not taken over."""
     (check,) = checks(replace(a_plan(a_cell()), parity=True))
     asked: tuple[Any, ...] = (check, 0, environment_of(ready(SPEC), "a"), ("Example CPU", (), None))
     now = content_of(*asked)

@@ -53,7 +53,7 @@ def test_a_folder_named_outcome_stops_no_run(tmp_path: Path) -> None:
     assert [path.parent.name[:19] for path in place.glob("outcome.json*/kept")] == ["outcome.json.aside-"]
 
 
-def test_a_request_that_became_a_folder_stops_no_retry(tmp_path: Path) -> None:
+def test_folder_as_request_stops_no_retry(tmp_path: Path) -> None:
     """Without log and result it is no attempt, and nothing is moved aside as one."""
 
     def no_attempt(task: Task, request: dict[str, object], watch: Watch) -> Ended:

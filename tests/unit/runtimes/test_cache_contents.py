@@ -35,14 +35,16 @@ def test_the_newest_environment_of_each_image_stays(tmp_path: Path) -> None:
     assert names(tmp_path, 0, str(tmp_path / "environments" / "a2" / "bin" / "python")) == ["a1", "b1"]
 
 
-def test_an_environment_that_does_not_tell_what_it_is_for_stands_alone(tmp_path: Path) -> None:
+def test_environment_of_unknown_image_stands_alone(tmp_path: Path) -> None:
+    """An environment that does not say what it is for stands alone."""
     environment(tmp_path, "old1", None, 10)
     environment(tmp_path, "old2", None, 20)
 
     assert names(tmp_path, 1) == []
 
 
-def test_indexes_and_build_logs_can_always_be_made_again_and_nothing_else_is_touched(tmp_path: Path) -> None:
+def test_indexes_and_build_logs_may_go(tmp_path: Path) -> None:
+    """Indexes and build logs can always be made again, and nothing else is touched."""
     (tmp_path / "results-0123.sqlite").write_bytes(b"x" * 100)
     (tmp_path / "build-logs").mkdir()
     (tmp_path / "build-logs" / "a.log").write_text("built\n")
@@ -57,7 +59,8 @@ def test_indexes_and_build_logs_can_always_be_made_again_and_nothing_else_is_tou
     assert (tmp_path / "measuring.lock").exists()
 
 
-def test_what_exports_keep_can_go_and_the_newest_archive_stays(tmp_path: Path) -> None:
+def test_newest_archive_of_exports_stays(tmp_path: Path) -> None:
+    """The files that exports keep can go, and the newest archive stays."""
     for folder in ("layer-contents", "wheel-proofs", "own-image", "somebody-elses"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "one.json").write_text("{}")
@@ -72,7 +75,8 @@ def test_what_exports_keep_can_go_and_the_newest_archive_stays(tmp_path: Path) -
     assert (tmp_path / "own-image" / "new.tar.gz").exists()
 
 
-def test_an_environment_is_removed_unless_somebody_makes_it_just_now(tmp_path: Path) -> None:
+def test_environment_in_the_making_is_not_removed(tmp_path: Path) -> None:
+    """An environment is removed unless somebody makes it just now."""
     folder = environment(tmp_path, "a1", "bench/a:1", 10)
     (one,) = cache_contents.surplus(tmp_path, 0)
 

@@ -46,7 +46,8 @@ def test_a_folder_over_its_bound_is_emptied(tmp_path: Path, monkeypatch: pytest.
     assert not any(folder_of(tmp_path).iterdir())
 
 
-def test_what_is_compiled_beyond_the_bound_ends_the_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_compiling_ends_the_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled files beyond the bound end the launch."""
     monkeypatch.setattr(compile_caches, "LIMIT", OutputLimit(1 << 20, 2))
     (tmp_path / "io").mkdir()
     kept = (folder_of(tmp_path), "/compiled")
@@ -59,7 +60,8 @@ def test_what_is_compiled_beyond_the_bound_ends_the_launch(tmp_path: Path, monke
     assert OutputWatches(tmp_path / "io", OutputLimit(), Ready("x", "x")).look() is None
 
 
-def test_a_container_may_write_to_its_compile_cache_alone(tmp_path: Path) -> None:
+def test_container_writes_only_to_compile_cache(tmp_path: Path) -> None:
+    """Besides its io folder, a container may write to its compile cache alone."""
     api = FakeApi()
     (tmp_path / "io").mkdir()
     wanted = ContainerSpec("x", tmp_path / "io", "1:1", kept=(folder_of(tmp_path), "/compiled"))
@@ -71,7 +73,8 @@ def test_a_container_may_write_to_its_compile_cache_alone(tmp_path: Path) -> Non
     assert api.made["host_config"]["ReadonlyRootfs"] is True
 
 
-def test_the_cache_lists_what_was_compiled_unless_it_is_in_use(tmp_path: Path) -> None:
+def test_cache_lists_unused_compiled_files(tmp_path: Path) -> None:
+    """The cache lists what was compiled unless it is in use."""
     (folder_of(tmp_path) / "module.so").write_bytes(b"x" * 10)
 
     (one,) = cache_contents.surplus(tmp_path, 1)

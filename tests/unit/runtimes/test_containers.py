@@ -127,7 +127,8 @@ def spec(folder: Path) -> ContainerSpec:
     return ContainerSpec("image", folder, "1000:1000", cpus=(0, 2), limits=Limits(64), gpus=("GPU-3",))
 
 
-def test_a_container_is_made_started_inspected_and_removed_in_that_order(tmp_path: Path) -> None:
+def test_container_steps_come_in_order(tmp_path: Path) -> None:
+    """A container is made, started, inspected and removed in that order."""
     api = FakeApi()
     api.exit_code, api.oom = 137, True
     with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
@@ -140,7 +141,8 @@ def test_a_container_is_made_started_inspected_and_removed_in_that_order(tmp_pat
     assert (tmp_path / "log.txt").read_text() == "hello\n"
 
 
-def test_what_a_container_is_denied_is_in_its_configuration(tmp_path: Path) -> None:
+def test_denials_are_in_the_container_configuration(tmp_path: Path) -> None:
+    """Everything that a container is denied is in its configuration."""
     api = FakeApi()
     with container(client(api), spec(tmp_path), tmp_path / "log.txt"):
         pass
@@ -255,7 +257,8 @@ def test_a_container_is_removed_wherever_the_engine_fails(where: str, tmp_path: 
     assert api.asked[-1] == "remove"
 
 
-def test_an_engine_that_refuses_to_make_one_leaves_nothing_to_remove(tmp_path: Path) -> None:
+def test_failed_creation_leaves_nothing_to_remove(tmp_path: Path) -> None:
+    """An engine that refuses to make a container leaves nothing to remove."""
     api = FakeApi(create=requests.exceptions.ConnectionError("gone"))
     with pytest.raises(StartError, match="gone"), container(client(api), spec(tmp_path), tmp_path / "log.txt"):
         pass
@@ -264,7 +267,8 @@ def test_an_engine_that_refuses_to_make_one_leaves_nothing_to_remove(tmp_path: P
 
 
 @pytest.mark.parametrize("cause", [Cause.TIMED_OUT, Cause.STOPPED])
-def test_a_container_that_does_not_end_is_removed_with_no_exit_code(cause: Cause, tmp_path: Path) -> None:
+def test_endless_container_is_removed(cause: Cause, tmp_path: Path) -> None:
+    """A container that does not end is removed, with no exit code."""
     api = FakeApi()
     api.hang.clear()
     stop = threading.Event()
@@ -319,7 +323,8 @@ def test_late_look_finds_a_container_that_still_runs(tmp_path: Path, late: Watch
     assert end.wall_s >= 600
 
 
-def test_removing_what_has_gone_is_fine_and_what_will_not_go_is_told_after_three_tries() -> None:
+def test_removal_is_tried_three_times() -> None:
+    """Removing what has gone is fine, and what will not go is reported after three tries."""
     remove(client(FakeApi(remove=NotFound("gone"))), "c0ffee")
     remove(client(FakeApi(remove=refusal("removal of container is already in progress"))), "c0ffee")
     stubborn = FakeApi(remove=refusal("device or resource busy"))
@@ -355,14 +360,16 @@ def test_only_containers_without_a_live_owner_are_removed() -> None:
     assert api.removed_volumes == ["dead"]
 
 
-def test_a_leftover_that_will_not_go_is_left_for_the_next_run() -> None:
+def test_stubborn_leftover_waits_for_next_run() -> None:
+    """A leftover that will not go is left for the next run."""
     api = FakeApi(remove=refusal("busy"))
     api.present = [present("exited", "garbage")]
 
     assert remove_leftovers(client(api), OWNER) == 0
 
 
-def test_a_task_becomes_a_container_with_its_gpus_cpus_and_labels(tmp_path: Path) -> None:
+def test_task_becomes_a_configured_container(tmp_path: Path) -> None:
+    """A task becomes a container with its GPUs, CPUs and labels."""
     api = FakeApi()
     api.exit_code = 139
     runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
@@ -379,7 +386,8 @@ def test_a_task_becomes_a_container_with_its_gpus_cpus_and_labels(tmp_path: Path
     assert api.made["host_config"]["DeviceRequests"][0]["DeviceIDs"] == ["GPU-0"]
 
 
-def test_a_system_that_names_no_cpus_is_not_confined_to_any(tmp_path: Path) -> None:
+def test_system_without_cpus_is_not_confined(tmp_path: Path) -> None:
+    """A system that names no CPUs is not confined to any."""
     api = FakeApi()
     runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
     task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0, 1)), 5.0)
@@ -389,7 +397,8 @@ def test_a_system_that_names_no_cpus_is_not_confined_to_any(tmp_path: Path) -> N
     assert api.made["environment"]["CUDA_VISIBLE_DEVICES"] == ""
 
 
-def test_what_the_images_part_says_becomes_what_the_run_needs(tmp_path: Path) -> None:
+def test_build_results_become_what_runs_need(tmp_path: Path) -> None:
+    """The answers of the part that makes images become what the run needs."""
     log = tmp_path / "log"
 
     assert _provided(Built("i", "sha256:1", "i:1-abc", "python@sha256:b", versions=(("a", "1"),))) == Ready(
@@ -421,7 +430,8 @@ def launch(engine: Any, folder: Path, stop: threading.Event | None = None) -> No
     runtime.launch(task, stop=stop or threading.Event(), watch=lambda: None)
 
 
-def test_an_engine_that_goes_away_is_waited_for_and_then_rid_of_the_container(tmp_path: Path) -> None:
+def test_lost_engine_is_awaited_and_cleaned(tmp_path: Path) -> None:
+    """An engine that goes away is waited for and then rid of the container."""
     api = FakeApi()
     with pytest.raises(LostError, match="the engine was lost: connection refused"):
         launch(gone(2, api), tmp_path)
@@ -430,7 +440,8 @@ def test_an_engine_that_goes_away_is_waited_for_and_then_rid_of_the_container(tm
     assert api.failures == {}
 
 
-def test_an_engine_that_is_not_there_at_all_is_waited_for_with_nothing_to_remove(tmp_path: Path) -> None:
+def test_absent_engine_is_awaited_without_removal(tmp_path: Path) -> None:
+    """An engine that is not there at all is waited for, with nothing to remove."""
     api = FakeApi()
     engine = gone(1, api)
     api.failures["create"] = requests.ConnectionError("connection refused")
@@ -441,9 +452,8 @@ def test_an_engine_that_is_not_there_at_all_is_waited_for_with_nothing_to_remove
 
 
 @pytest.mark.parametrize("stopped", [True, False])
-def test_an_engine_that_does_not_come_back_ends_the_run_with_an_error_of_this_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
-) -> None:
+def test_engine_gone_for_good_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool) -> None:
+    """An engine that does not come back ends the run with an error of this host."""
     stop = threading.Event()
     if stopped:
         stop.set()
@@ -455,7 +465,8 @@ def test_an_engine_that_does_not_come_back_ends_the_run_with_an_error_of_this_ho
         launch(engine, tmp_path, stop)
 
 
-def test_proxies_of_the_clients_own_configuration_stay_out_of_the_container(tmp_path: Path) -> None:
+def test_client_proxies_stay_out_of_container(tmp_path: Path) -> None:
+    """Proxies of the client's own configuration stay out of the container."""
     api = FakeApi()
     with container(client(api), spec(tmp_path), tmp_path / "log.txt"):
         pass
@@ -463,9 +474,8 @@ def test_proxies_of_the_clients_own_configuration_stay_out_of_the_container(tmp_
     assert api.made["use_config_proxy"] is False
 
 
-def test_a_container_says_how_much_of_its_output_its_log_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_container_counts_output_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container says how much of its output its log left out."""
     for name, size_bytes in (("limit_bytes", 4), ("tail_bytes", 2)):
         monkeypatch.setitem(BoundedLog.__init__.__kwdefaults__, name, size_bytes)
     with container(client(FakeApi()), spec(tmp_path), tmp_path / "log.txt") as owned:

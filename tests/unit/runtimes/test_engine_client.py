@@ -9,12 +9,15 @@ from orchestrator.engine import client
 from orchestrator.errors import HostError
 
 
-def test_where_nobody_answers_the_remedy_is_to_start_it(tmp_path: Path) -> None:
+def test_silent_engine_is_to_be_started(tmp_path: Path) -> None:
+    """If no engine answers, the remedy is to start it."""
     with pytest.raises(HostError, match=r"no container engine answers at unix://.*; start Docker"):
         client.connect({"DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
 
 
-def test_where_the_user_may_not_use_it_the_remedy_is_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_user_is_sent_to_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the user may not use the engine, the remedy is the group."""
+
     def refuse(place: str) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 

@@ -65,7 +65,7 @@ def test_a_half_made_environment_is_made_anew(tmp_path: Path) -> None:
     assert not (folder / "leftover").exists()
 
 
-def test_an_environment_whose_interpreter_has_gone_is_not_whole(tmp_path: Path) -> None:
+def test_environment_without_interpreter_is_not_whole(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / environments.MARKER).write_text(json.dumps({"versions": {"six": "1.0"}}))
     (tmp_path / "bin/python").symlink_to(tmp_path / "removed")
@@ -77,14 +77,16 @@ def test_an_environment_whose_interpreter_has_gone_is_not_whole(tmp_path: Path) 
     assert found.versions == (("six", "1.0"),)
 
 
-def test_a_cache_that_cannot_be_written_is_named_with_the_remedy_before_anything_is_made(tmp_path: Path) -> None:
+def test_unwritable_cache_is_refused_at_once(tmp_path: Path) -> None:
+    """A cache that cannot be written is named with the remedy before anything is made."""
     (tmp_path / "file").touch()
 
     with pytest.raises(HostError, match=r"file/environments: .*: Not a directory; point XDG_CACHE_HOME to"):
         VenvRuntime(tmp_path / "file", BuildSettings(), HOST)
 
 
-def test_a_failed_making_leaves_nothing_behind_and_says_why(tmp_path: Path) -> None:
+def test_failed_making_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A failed making of an environment leaves nothing behind and says why."""
     with pytest.raises(MakingError, match="no-such-distribution was not found"):
         environments.provide(
             needing("no-such-distribution==1"), OWN, workshop(tmp_path), tmp_path / "log.txt", threading.Event()
@@ -110,9 +112,10 @@ def publish(index: IndexServer, *releases: str) -> None:
         index.answers[f"/{name}/"] = Answer(json.dumps(page).encode())
 
 
-def test_a_release_of_minutes_ago_is_found_with_what_it_needs_and_what_is_kept_is_not_fetched_again(
+def test_new_release_is_found_without_fetching_again(
     tmp_path: Path,
 ) -> None:
+    """A release of minutes ago is found with what it needs, and what is kept is not fetched again."""
     with index_server() as index:
         where = replace(workshop(tmp_path), settings=BuildSettings(pip_index=index.url))
 
@@ -130,7 +133,8 @@ def test_a_release_of_minutes_ago_is_found_with_what_it_needs_and_what_is_kept_i
             made("fresh==3")
 
 
-def test_an_environment_that_lacks_what_was_asked_for_is_not_kept(tmp_path: Path) -> None:
+def test_incomplete_environment_is_not_kept(tmp_path: Path) -> None:
+    """An environment that lacks what was asked for is not kept."""
     wrong = needing(expected=(("six", "1.0"),))
     with pytest.raises(MakingError, match=r"six 1\.0 was asked for and is not there"):
         environments.provide(wrong, OWN, workshop(tmp_path), tmp_path / "log.txt", threading.Event())
@@ -138,7 +142,8 @@ def test_an_environment_that_lacks_what_was_asked_for_is_not_kept(tmp_path: Path
     assert whole(tmp_path / "environments" / key(wrong, OWN)) is None
 
 
-def test_an_environment_that_another_orchestrator_makes_is_waited_for_until_stopped(tmp_path: Path) -> None:
+def test_making_by_another_is_waited_for(tmp_path: Path) -> None:
+    """An environment that another orchestrator makes is waited for until the run is stopped."""
     (tmp_path / "environments").mkdir()
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
@@ -146,7 +151,8 @@ def test_an_environment_that_another_orchestrator_makes_is_waited_for_until_stop
         environments.provide(BARE, OWN, workshop(tmp_path), tmp_path / "log.txt", stop)
 
 
-def test_the_key_changes_with_what_is_installed_and_with_nothing_else() -> None:
+def test_key_changes_only_with_installed_things() -> None:
+    """The key changes with what is installed and with nothing else."""
     base = key(needing("six==1"), OWN)
     variables = replace(BARE, environment=Environment("other", PYTHON, ("six==1",), variables=(("A", "b"),)))
 
@@ -156,7 +162,8 @@ def test_the_key_changes_with_what_is_installed_and_with_nothing_else() -> None:
     assert key(replace(needing("six==1"), image_class="1_gpu"), OWN) != base
 
 
-def test_uv_makes_what_it_knows_and_older_pythons_make_themselves() -> None:
+def test_old_pythons_make_their_own_environments() -> None:
+    """The tool uv makes environments of the Pythons it knows, and older Pythons make their own."""
     old = Tools(Environment("b", "3.7"), Interpreter(Path("/py/bin/python3.7"), "3.7.16"), Path("/e"))
     new = Tools(Environment("b", "3.8"), Interpreter(Path("/py/bin/python3.8"), "3.8.18"), Path("/e"))
 
@@ -185,7 +192,8 @@ def test_the_reason_is_the_line_that_tells(log: str, why: str) -> None:
     assert reason(log) == why
 
 
-def test_interpreters_are_found_on_path_in_pyenv_or_not_at_all(tmp_path: Path) -> None:
+def test_interpreters_are_found_on_path_or_pyenv(tmp_path: Path) -> None:
+    """Interpreters are found on PATH, in pyenv, or not at all."""
     tools, versions = tmp_path / "tools", tmp_path / "pyenv/versions"
     tools.mkdir()
     script(tools / "pyenv", f"echo {tmp_path / 'pyenv'}")

@@ -25,11 +25,13 @@ from orchestrator.catalog.versions import is_release, mismatches
         ("1.0", "unknown", False),
     ],
 )
-def test_post_releases_and_local_builds_count_as_their_release(wanted: str, found: str, met: bool) -> None:
+def test_post_and_local_releases_match_their_release(wanted: str, found: str, met: bool) -> None:
+    """Post releases and local builds count as their release."""
     assert is_release(wanted, found) is met
 
 
-def test_every_mismatch_is_named_whatever_the_spelling_of_the_name() -> None:
+def test_every_version_mismatch_is_named() -> None:
+    """Every mismatch is named, whatever the spelling of the name."""
     expected = (("Keras_MXNet", "2.2.4.3"), ("numpy", "1.16.6"), ("torch[x]", "2.0"), ("six", "1.0"))
     found = {"keras-mxnet": "2.2.4.3", "numpy": "1.17.0", "Torch": "2.0", "six": None}
 

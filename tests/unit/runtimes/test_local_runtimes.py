@@ -68,7 +68,8 @@ def run_on_host(folder: Path, *cells: Cell, images: Sequence[ImageSpec] = (NOOP,
     return list(execute(Plan("test", 1, tuple(images), cells), around))
 
 
-def test_a_cell_is_measured_by_the_interpreter_at_hand_pinned_and_with_its_threads(tmp_path: Path) -> None:
+def test_present_interpreter_measures_a_pinned_cell(tmp_path: Path) -> None:
+    """A cell is measured by the interpreter at hand, pinned and with its threads."""
     (outcome,) = run_on_host(tmp_path / "run", cell(options=(("env.MALLOC_ARENA_MAX", 1),)))
 
     assert (outcome.status, outcome.reason) == (Status.OK, "")
@@ -79,7 +80,8 @@ def test_a_cell_is_measured_by_the_interpreter_at_hand_pinned_and_with_its_threa
     assert "measured noop-1-cpu/mlp-train-b32" in (folder / "log.txt").read_text()
 
 
-def test_a_model_that_does_not_exist_fails_with_the_last_line_of_the_log(tmp_path: Path) -> None:
+def test_missing_model_fails_with_last_log_line(tmp_path: Path) -> None:
+    """A model that does not exist fails with the last line of the log."""
     (outcome,) = run_on_host(tmp_path / "run", cell(workload=Workload("nothing", Mode.TRAIN, 32)))
 
     assert (outcome.status, outcome.exit_code) == (Status.FAILED, 5)
@@ -94,7 +96,8 @@ def test_an_interpreter_of_another_version_cannot_stand_in() -> None:
     )
 
 
-def test_an_interpreter_without_that_version_of_the_framework_cannot_stand_in() -> None:
+def test_wrong_framework_version_cannot_stand_in() -> None:
+    """An interpreter without that version of the framework cannot stand in."""
     wanted = ImageSpec(
         "bench/x", "1", "cpu", Framework("x", "1"), Environment("x", PYTHON, expected_versions=(("numpy", "1.0"),))
     )
@@ -113,7 +116,8 @@ def test_the_users_own_image_needs_the_docker_runtime(tmp_path: Path) -> None:
     assert provided == {OWN_IMAGE.name: Unavailable(OWN_IMAGE.name, Status.UNSUPPORTED, said)}
 
 
-def test_an_interpreter_that_does_not_answer_makes_its_cells_import_failed(tmp_path: Path) -> None:
+def test_mute_interpreter_means_import_failed(tmp_path: Path) -> None:
+    """An interpreter that does not answer makes its cells import_failed."""
     runtime = HostRuntime({}, python=Path("/bin/false"))
     provided = runtime.provide([NOOP], jobs=1, logs=tmp_path, listener=ignore, stop=threading.Event())
 
@@ -123,7 +127,8 @@ def test_an_interpreter_that_does_not_answer_makes_its_cells_import_failed(tmp_p
 @pytest.mark.parametrize(
     "answer", ["no json", "[1]", "{}", '{"python": "3.11.7"}', '{"python": "3", "versions": [1]}']
 )  # fmt: skip
-def test_an_interpreter_that_gives_no_list_of_versions_is_told_so(answer: str, tmp_path: Path) -> None:
+def test_interpreter_without_version_list_is_refused(answer: str, tmp_path: Path) -> None:
+    """An interpreter that gives no list of versions is reported as such."""
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\necho '{answer}'\n")
     python.chmod(0o755)
@@ -132,7 +137,8 @@ def test_an_interpreter_that_gives_no_list_of_versions_is_told_so(answer: str, t
         local.ask(python, {})
 
 
-def test_environments_are_made_and_launched_in_and_every_step_is_told(tmp_path: Path) -> None:
+def test_environments_are_made_and_launched_in(tmp_path: Path) -> None:
+    """Environments are made and launched in, and every step is reported."""
     bare = ImageSpec("bench/noop", "1-cpu", "cpu", NOOP.framework, Environment("noop", PYTHON, variables=(("A", "b"),)))
     none = ImageSpec("bench/noop", "0-cpu", "cpu", NOOP.framework, Environment("noop", "2.1"))
     events: list[Event] = []
@@ -182,7 +188,8 @@ def test_a_making_that_is_stopped_midway_says_so(tmp_path: Path) -> None:
     assert (finished.reason, finished.stopped) == ("stopped", True)
 
 
-def test_a_failed_making_is_build_failed_with_its_log(tmp_path: Path) -> None:
+def test_failed_making_is_build_failed(tmp_path: Path) -> None:
+    """A failed making is build_failed, with its log."""
     wanted = Environment("noop", PYTHON, ("no-such-distribution==1",))
     spec = ImageSpec("bench/none", "1-cpu", "cpu", NOOP.framework, wanted)
     events: list[Event] = []
@@ -221,7 +228,8 @@ def test_a_process_gets_an_environment_built_from_nothing(tmp_path: Path) -> Non
     assert not Path(found["HOME"]).exists(), "its home goes away with it"
 
 
-def test_a_cpu_system_sees_no_gpu_in_a_process_nor_in_a_container() -> None:
+def test_cpu_system_sees_no_gpu() -> None:
+    """A CPU system sees no GPU, neither in a process nor in a container."""
     process = variables.in_process(Allocation((0, 1)), path="/bin", home="/h")
     container = variables.in_container(System("cpu", cpus=2), Allocation((0, 1)))
 
@@ -230,13 +238,15 @@ def test_a_cpu_system_sees_no_gpu_in_a_process_nor_in_a_container() -> None:
     assert process["OMP_NUM_THREADS"] == container["OMP_NUM_THREADS"] == "2"
 
 
-def test_a_gpu_container_is_left_to_the_device_request_and_all_cpus_mean_as_many_threads() -> None:
+def test_gpu_container_uses_the_device_request() -> None:
+    """A GPU container is left to the device request, and all CPUs mean as many threads."""
     found = variables.in_container(System("1_gpu", gpus=1), Allocation((0, 1, 2)))
 
     assert found == dict.fromkeys(variables.THREADS, "3")
 
 
-def test_a_kill_is_for_want_of_memory_only_where_the_kernel_counted_one(tmp_path: Path) -> None:
+def test_only_counted_kills_are_for_memory(tmp_path: Path) -> None:
+    """A kill is for want of memory only where the kernel counted one."""
     ended = launch(tmp_path, "kill -9 $$", System("cpu"), Allocation((0,)), {})
 
     assert (ended.signal, ended.oom_killed) == (9, False)

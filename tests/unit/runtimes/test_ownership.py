@@ -16,7 +16,8 @@ def process(root: Path, pid: int, started: str, state: str = "S") -> None:
     (folder / "stat").write_text(f"{pid} (a ) (strange name) {' '.join(fields)}\n")
 
 
-def test_this_process_is_alive_and_its_name_can_be_read_back() -> None:
+def test_this_process_is_alive_and_readable() -> None:
+    """This process is alive, and its name can be read back."""
     owner = this_process()
 
     assert owner.pid == os.getpid()
@@ -24,7 +25,8 @@ def test_this_process_is_alive_and_its_name_can_be_read_back() -> None:
     assert is_dead(owner, owner) is False
 
 
-def test_an_owner_is_dead_when_its_process_has_gone_is_a_zombie_or_is_another_one(tmp_path: Path) -> None:
+def test_owner_without_its_process_is_dead(tmp_path: Path) -> None:
+    """An owner is dead when its process has gone, is a zombie or is another one."""
     owner = replace(JUDGE, pid=9, started="500")
     assert is_dead(owner, JUDGE, tmp_path) is True
 

@@ -36,7 +36,8 @@ def run(command: str, folder: Path, *, timeout_s: float = 30.0, stop: threading.
     )  # fmt: skip
 
 
-def test_output_and_errors_go_to_the_log_in_order_and_the_exit_code_is_known(tmp_path: Path) -> None:
+def test_log_has_output_and_errors_in_order(tmp_path: Path) -> None:
+    """Output and errors go to the log in order, and the exit code is known."""
     finished = run("echo out; echo err >&2; exit 7", tmp_path)
 
     assert (finished.cause, finished.exit_code) == (Cause.EXITED, 7)
@@ -55,7 +56,8 @@ def test_only_the_given_environment_reaches_the_process(tmp_path: Path) -> None:
     assert names <= {"PATH", "PWD", "SHLVL", "_", "OLDPWD"}
 
 
-def test_over_its_time_a_process_is_killed_with_its_children(tmp_path: Path) -> None:
+def test_overtime_kills_process_and_children(tmp_path: Path) -> None:
+    """A process that is over its time is killed with its children."""
     finished = run("sleep 600 & echo $!; wait", tmp_path, timeout_s=0.3)
 
     assert (finished.cause, finished.exit_code) == (Cause.TIMED_OUT, None)
@@ -150,7 +152,8 @@ def test_stop_ends_a_process_long_before_its_time(tmp_path: Path) -> None:
     assert finished.wall_s < 300
 
 
-def test_children_that_a_process_leaves_behind_are_killed_when_it_ends(tmp_path: Path) -> None:
+def test_children_left_behind_are_killed(tmp_path: Path) -> None:
+    """Children that a process leaves behind are killed when it ends."""
     finished = run("sleep 600 & echo $!", tmp_path, timeout_s=600.0)
 
     assert (finished.cause, finished.exit_code) == (Cause.EXITED, 0)
@@ -158,7 +161,8 @@ def test_children_that_a_process_leaves_behind_are_killed_when_it_ends(tmp_path:
     until(lambda: has_ended(int((tmp_path / "log.txt").read_text())))
 
 
-def test_a_process_dies_with_the_orchestrator_that_started_it(tmp_path: Path) -> None:
+def test_process_dies_with_its_orchestrator(tmp_path: Path) -> None:
+    """A process dies with the orchestrator that started it."""
     code = (
         "import threading, sys; from pathlib import Path; from orchestrator import processes\n"
         "processes.run(['sh', '-c', 'echo $$; exec sleep 600'], environment={'PATH': '/usr/bin:/bin'},\n"
@@ -188,7 +192,8 @@ def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
         processes.capture(["true"], environment=SHELL, folder=tmp_path / "missing", timeout_s=5)
 
 
-def test_capture_gives_both_streams_and_gives_up_in_time(tmp_path: Path) -> None:
+def test_capture_gives_both_streams_in_time(tmp_path: Path) -> None:
+    """Capture gives both streams and gives up in time."""
     said = processes.capture(
         ["sh", "-c", "echo a; echo b >&2; exit 3"], environment=SHELL, folder=tmp_path, timeout_s=120
     )
@@ -209,7 +214,8 @@ def test_waiting_looks_up_but_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> 
     assert (waited.cause, waited.away_s, looks) == (Cause.TIMED_OUT, 0.0, [0.5, 1.0])
 
 
-def test_a_log_keeps_its_beginning_and_its_end_and_says_what_is_left_out(tmp_path: Path) -> None:
+def test_long_log_keeps_both_ends(tmp_path: Path) -> None:
+    """A log keeps its beginning and its end and says what is left out."""
     path = tmp_path / "log.txt"
     with BoundedLog(path, limit_bytes=20, tail_bytes=10) as log:
         for part in (b"beginning", b"-" * 100, b"the end"):
@@ -218,7 +224,8 @@ def test_a_log_keeps_its_beginning_and_its_end_and_says_what_is_left_out(tmp_pat
     assert path.read_text() == "beginning-\n[… 96 bytes left out …]\n---the end"
 
 
-def test_a_log_that_fits_is_kept_as_it_is_and_a_second_one_follows_it(tmp_path: Path) -> None:
+def test_short_log_is_kept_whole(tmp_path: Path) -> None:
+    """A log that fits is kept as it is, and a second one follows it."""
     path = tmp_path / "log.txt"
     for text in (b"one\n", b"two\n"):
         with BoundedLog(path) as log:
@@ -228,9 +235,8 @@ def test_a_log_that_fits_is_kept_as_it_is_and_a_second_one_follows_it(tmp_path: 
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to(path.with_name("elsewhere"))])
-def test_a_log_in_whose_place_something_else_lies_is_neither_written_nor_waited_for(
-    make: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_replaced_log_is_not_written(make: Callable[[Path], None], tmp_path: Path) -> None:
+    """A log in whose place something else lies is neither written nor waited for."""
     path, elsewhere = tmp_path / "log.txt", tmp_path / "elsewhere"
     elsewhere.write_text("kept\n")
     make(path)
@@ -240,7 +246,8 @@ def test_a_log_in_whose_place_something_else_lies_is_neither_written_nor_waited_
     assert elsewhere.read_text() == "kept\n"
 
 
-def test_a_full_disk_does_not_block_the_one_who_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_blocks_no_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk does not block the one that writes to the log."""
     with monkeypatch.context() as full:
         full.setattr(files, "open_to_append", lambda path: path.open("ab", buffering=0))
         log = BoundedLog(Path("/dev/full"))
@@ -261,11 +268,12 @@ def test_a_full_disk_does_not_block_the_one_who_speaks(monkeypatch: pytest.Monke
         ("x" * 400, "x" * 299 + "…"),
     ],
 )
-def test_the_last_line_that_says_something_is_clean_and_short(text: str, line: str) -> None:
+def test_last_meaningful_line_is_clean_and_short(text: str, line: str) -> None:
     assert last_line(text) == line
 
 
-def test_the_tail_of_a_log_is_bounded_and_survives_what_is_no_text(tmp_path: Path) -> None:
+def test_log_tail_is_bounded_and_survives_bytes(tmp_path: Path) -> None:
+    """The tail of a log is bounded and survives what is no text."""
     path = tmp_path / "log.txt"
     path.write_bytes(b"\xff" * 100_000 + b"end")
 

@@ -24,7 +24,8 @@ def wheels(folder: Path, *names: str) -> BuildSettings:
     return BuildSettings(find_links=(str(folder),))
 
 
-def test_both_tools_are_told_the_same_and_only_what_they_need_of_the_host() -> None:
+def test_both_tools_get_the_same_variables() -> None:
+    """Both tools are given the same, and only what they need of the host."""
     settings = BuildSettings(
         pip_index="https://me:secret@index.example/simple", extra_indexes=("https://a.example", "https://b.example"),
         find_links=("/wheels", "/more"), trusted_hosts=("a.example",), ca_bundle="/ca.pem",
@@ -48,7 +49,8 @@ def test_what_is_not_set_is_not_told() -> None:
     assert not {"PIP_INDEX_URL", "UV_INDEX", "PIP_CERT", "SSL_CERT_FILE", "PIP_FIND_LINKS", "PATH"} & set(told)
 
 
-def test_the_own_index_is_asked_only_where_no_folder_offers_the_framework(tmp_path: Path) -> None:
+def test_own_index_is_asked_only_if_needed(tmp_path: Path) -> None:
+    """The own index is asked only where no folder offers the framework."""
     assert sources.indexed(IMAGE, BuildSettings()) == "torch==2.13.0"
     assert sources.indexed(IMAGE, wheels(tmp_path, "torch-2.12.0+cpu-cp311-cp311-linux_x86_64.whl")) == "torch==2.13.0"
     assert sources.indexed(IMAGE, wheels(tmp_path, "torch-2.13.0+cpu-cp310-cp310-linux_x86_64.whl")) == "torch==2.13.0"
@@ -56,7 +58,8 @@ def test_the_own_index_is_asked_only_where_no_folder_offers_the_framework(tmp_pa
     assert sources.indexed(GPU, BuildSettings()) is None
 
 
-def test_for_keras_on_a_backend_it_is_the_backend_that_the_index_has() -> None:
+def test_keras_index_has_the_backend() -> None:
+    """For Keras on a backend, it is the backend that the index has."""
     keras = ImageSpec(
         "bench/keras", "3-on-torch-cpu", "cpu", Framework("keras", "3.0", backend=TORCH, python="3.11"),
         Environment("keras", "3.11", ("keras==3.0", "torch==2.13.0"), package_index=INDEX),
@@ -72,7 +75,8 @@ def test_the_own_index_is_asked_alone() -> None:
     assert (own.pip_index, own.extra_indexes, own.no_index) == (INDEX, (), False)
 
 
-def test_a_gpu_environment_refuses_the_cpu_builds_of_a_folder(tmp_path: Path) -> None:
+def test_gpu_environment_refuses_cpu_builds(tmp_path: Path) -> None:
+    """A GPU environment refuses the CPU builds of a folder."""
     settings = wheels(
         tmp_path, "torch-2.13.0+cpu-cp311-cp311-linux_x86_64.whl", "torch-2.13.0+cu126-cp311-cp311-linux_x86_64.whl"
     )
@@ -81,7 +85,8 @@ def test_a_gpu_environment_refuses_the_cpu_builds_of_a_folder(tmp_path: Path) ->
     assert sources.refused(IMAGE, settings) == ()
 
 
-def test_an_index_that_refuses_connections_is_told_without_its_password() -> None:
+def test_refusing_index_is_named_without_password() -> None:
+    """An index that refuses connections is reported without its password."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -90,7 +95,8 @@ def test_an_index_that_refuses_connections_is_told_without_its_password() -> Non
     assert reason == f"127.0.0.1:{port}/whl does not answer (ConnectionError)"
 
 
-def test_an_index_that_never_answers_costs_no_more_than_the_limit() -> None:
+def test_silent_index_costs_only_the_limit() -> None:
+    """An index that never answers costs no more time than the limit."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -103,7 +109,7 @@ def test_an_index_that_never_answers_costs_no_more_than_the_limit() -> None:
 
 
 @pytest.mark.parametrize(("status", "said"), [(200, None), (404, "answers 404")])
-def test_an_index_that_answers_is_judged_by_its_answer(status: int, said: str | None) -> None:
+def test_index_is_judged_by_its_answer(status: int, said: str | None) -> None:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)

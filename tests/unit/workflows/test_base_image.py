@@ -15,9 +15,8 @@ MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [mlp]\nbuild: {base_image: 
 
 
 @pytest.mark.parametrize("template", WRONG)
-def test_of_what_stands_in_braces_only_python_is_taken_and_nothing_is_formatted(
-    command: Program, tmp_path: Path, template: str
-) -> None:
+def test_only_python_is_a_placeholder(command: Program, tmp_path: Path, template: str) -> None:
+    """Only python is taken of what stands in braces, and nothing is formatted."""
     (tmp_path / "matrix.yaml").write_text(MATRIX % template)
 
     assert command("plan") == (
@@ -29,12 +28,13 @@ def test_of_what_stands_in_braces_only_python_is_taken_and_nothing_is_formatted(
         site_settings(BuildSettings(), template, {})
 
 
-def test_python_may_stand_in_it_more_than_once_or_not_at_all() -> None:
+def test_python_may_stand_often_or_never() -> None:
+    """The placeholder for Python may stand in a base image more than once or not at all."""
     assert base_image("3.11", site_settings(BuildSettings(), "py{python}:{python}-slim", {})) == "py3.11:3.11-slim"
     assert base_image("3.11", site_settings(BuildSettings(), "mine:1", {})) == "mine:1"
 
 
-def test_the_variable_goes_before_the_default_and_after_the_matrix() -> None:
+def test_variable_precedes_default_and_follows_matrix() -> None:
     """Stored matrices of earlier releases hold the former default where nobody named a base image."""
     site = {"ORCHESTRATOR_BASE_IMAGE": "site:{python}"}
     former = BuildSettings(base_image="python:{python}-slim-bookworm")

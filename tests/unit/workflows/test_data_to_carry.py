@@ -24,21 +24,24 @@ def refusal(matrix: Matrix, *asked: str) -> str:
     return str(refused.value)
 
 
-def test_a_dataset_is_named_with_its_folder_or_by_a_folder_of_its_name(matrix: Matrix, tmp_path: Path) -> None:
+def test_dataset_is_named_by_folder(matrix: Matrix, tmp_path: Path) -> None:
+    """A dataset is named with its folder or by a folder of its name."""
     (tmp_path / "cats").mkdir()
 
     assert to_carry([f"pets={tmp_path / 'cats'}"], matrix, HERE) == (("pets", tmp_path / "cats"),)
     assert to_carry([str(tmp_path / "cats")], matrix, HERE) == (("cats", tmp_path / "cats"),)
 
 
-def test_a_name_alone_is_looked_for_in_the_data_folder(matrix: Matrix, tmp_path: Path) -> None:
+def test_bare_name_means_the_data_folder(matrix: Matrix, tmp_path: Path) -> None:
+    """A name alone is looked for in the data folder."""
     (tmp_path / "data/cats").mkdir(parents=True)
     host = Host({DATA_VARIABLE: str(tmp_path / "data")})
 
     assert to_carry(["cats"], matrix, host) == (("cats", tmp_path / "data/cats"),)
 
 
-def test_a_name_alone_does_not_take_a_dataset_out_of_the_folder_of_the_matrix(matrix: Matrix, tmp_path: Path) -> None:
+def test_bare_name_stays_in_matrix_folder(matrix: Matrix, tmp_path: Path) -> None:
+    """A name alone does not take a dataset out of the folder of the matrix."""
     (tmp_path / "here/data").mkdir(parents=True)
     (tmp_path / "cats").mkdir()
     (tmp_path / "here/data/cats").symlink_to(tmp_path / "cats")
@@ -48,7 +51,8 @@ def test_a_name_alone_does_not_take_a_dataset_out_of_the_folder_of_the_matrix(ma
     assert to_carry([f"cats={tmp_path / 'here/data/cats'}"], inside, HERE) == (("cats", tmp_path / "here/data/cats"),)
 
 
-def test_a_published_dataset_is_held_against_what_was_published(matrix: Matrix, tmp_path: Path) -> None:
+def test_published_dataset_is_compared_with_publication(matrix: Matrix, tmp_path: Path) -> None:
+    """A published dataset is compared with what was published."""
     (tmp_path / "mnist").mkdir()
     (tmp_path / "mnist/train-images-idx3-ubyte").write_bytes(b"no images")
 

@@ -69,7 +69,7 @@ def test_the_check_can_be_switched_off(tmp_path: Path) -> None:
         having(0, tmp_path, **{VARIABLE: "no"}).environments([TORCH])
 
 
-def test_the_disk_of_a_remote_engine_is_not_asked(tmp_path: Path) -> None:
+def test_disk_of_remote_engine_is_not_asked(tmp_path: Path) -> None:
     """Its data folder may have the name of one that is here."""
     adapter = SimpleNamespace(get_adapter=lambda url: object(), base_url="http://elsewhere:2375")
     client = SimpleNamespace(info=lambda: {"DockerRootDir": str(tmp_path)}, api=adapter)
@@ -116,9 +116,8 @@ def measured_before_the_disk_was_full(
     return lambda name: next(path for path in run.rglob("outcome.json") if name in str(path))
 
 
-def test_a_resumed_run_needs_room_only_for_what_is_left(
-    command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resumed_run_needs_room_for_the_rest(command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resumed run needs room only for what is left."""
     outcome = measured_before_the_disk_was_full(command, tmp_path, monkeypatch)
 
     code, out, error = command("run", "--resume", "latest")

@@ -26,7 +26,8 @@ def matrix(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("matrix")
-def test_a_release_against_itself_is_measured_judged_and_stored(command: Program, tmp_path: Path) -> None:
+def test_release_is_measured_against_itself(command: Program, tmp_path: Path) -> None:
+    """A release against itself is measured, judged and stored."""
     code, out, said = command(*ITSELF, *FEW, "--json")
 
     assert code in {0, 1}, said  # two blocks of nothing at all, on a host that does other things
@@ -42,9 +43,8 @@ def test_a_release_against_itself_is_measured_judged_and_stored(command: Program
 
 
 @pytest.mark.usefixtures("matrix")
-def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_same(
-    command: Program, tmp_path: Path
-) -> None:
+def test_ended_test_is_shown_and_resumed(command: Program, tmp_path: Path) -> None:
+    """A test that has ended is shown again in every form and resumes to the same."""
     first, out, said = command(*ITSELF, *FEW, "--json")
     (run,) = runs(tmp_path / "results")
 
@@ -77,7 +77,8 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
 
 
 @pytest.mark.usefixtures("matrix")
-def test_where_nothing_that_decides_could_be_measured_it_ends_with_3_and_says_why(command: Program) -> None:
+def test_nothing_measured_ends_with_3(command: Program) -> None:
+    """If nothing that decides could be measured, the command ends with 3 and says why."""
     code, out, error = command(*ITSELF, *FEW, "--metric", "image_size", "--json")
 
     assert (code, data_of(out)["pairs"][0]["verdict"]) == (3, "not measured"), error
@@ -87,7 +88,8 @@ def test_where_nothing_that_decides_could_be_measured_it_ends_with_3_and_says_wh
 
 
 @pytest.mark.usefixtures("matrix")
-def test_strict_ends_with_1_unless_every_pair_is_shown_to_be_as_good(command: Program) -> None:
+def test_strict_ends_with_1_unless_all_good(command: Program) -> None:
+    """Strict mode ends with 1 unless every pair is shown to be as good."""
     good = ("--metric", "peak_memory=90%")
     partly = (*good, "--metric", "peak_device_memory")  # there is no device
 
@@ -138,9 +140,8 @@ def test_strict_ends_with_1_unless_every_pair_is_shown_to_be_as_good(command: Pr
     ],
 )
 @pytest.mark.usefixtures("matrix")
-def test_every_mistake_is_told_in_a_line_and_nothing_is_begun(
-    command: Program, tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_every_mistake_is_one_line(command: Program, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    """Every mistake is reported in one line, and nothing is begun."""
     code, out, error = command("regress", *arguments)
 
     assert (code, out) == (2, "")
@@ -149,7 +150,8 @@ def test_every_mistake_is_told_in_a_line_and_nothing_is_begun(
     assert not (tmp_path / "results").exists()
 
 
-def test_the_page_names_every_verdict_and_every_metric_with_direction_and_tolerance() -> None:
+def test_page_names_every_verdict_and_metric() -> None:
+    """The page names every verdict, and every metric with its direction and tolerance."""
     table = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
     named = {word for cell in table for word in re.findall(r"`([^`]+)`", cell)}
     rows = {
@@ -161,7 +163,8 @@ def test_the_page_names_every_verdict_and_every_metric_with_direction_and_tolera
     assert rows == {metric.name: (metric.better.value, f"{100 * metric.tolerance:g}") for metric in METRICS}
 
 
-def test_the_options_that_the_page_speaks_of_are_there(command: Program) -> None:
+def test_options_on_the_page_exist(command: Program) -> None:
+    """The options that the page speaks of are there."""
     before, _, rest = PAGE.partition("## Which release changed it\n")
     searching, _, after = rest.partition("\n## ")
 

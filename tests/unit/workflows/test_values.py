@@ -36,9 +36,10 @@ def host(tmp_path: Path, events: list[Event]) -> Host:
     return Host(dict(os.environ, XDG_CACHE_HOME=str(tmp_path / "cache")), events.append)
 
 
-def test_a_test_is_a_value_and_nothing_is_printed(
+def test_regression_test_is_a_value(
     options: RegressOptions, host: Host, events: list[Event], capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """A regression test is a value, and nothing is printed."""
     result = regress(options, host)
     stored = compare(CompareOptions(baseline="latest", results=options.results), host)
     series = history(HistoryOptions(results=options.results, by_release=True), host)

@@ -34,7 +34,7 @@ def told(facts: ImageFacts = FACTS) -> dict[str, Any]:
     return document
 
 
-def test_a_statement_is_about_the_image_by_its_digest() -> None:
+def test_statement_names_the_image_by_its_digest() -> None:
     document = told()
 
     assert (document["_type"], document["predicateType"]) == (provenance.STATEMENT, provenance.PREDICATE)
@@ -43,14 +43,16 @@ def test_a_statement_is_about_the_image_by_its_digest() -> None:
     assert subject["digest"] == {"sha256": "ab" * 32}
 
 
-def test_it_tells_when_the_image_was_built_and_by_which_version_not_those_of_the_export() -> None:
+def test_statement_has_time_and_version_of_build() -> None:
+    """A statement has the time and the version of the image's build, not those of the export."""
     run = told()["predicate"]["runDetails"]
 
     assert run["metadata"] == {"finishedOn": "2026-01-02T03:04:05Z"}
     assert run["builder"]["version"] == {"orchestrator": "0.0.9"}
 
 
-def test_it_tells_what_the_image_stands_on_by_digest() -> None:
+def test_statement_names_its_bases_by_digest() -> None:
+    """A statement says by digest what the image stands on."""
     definition = told()["predicate"]["buildDefinition"]
 
     assert definition["resolvedDependencies"] == [{"name": "python", "digest": {"sha256": "01" * 32}}]
@@ -58,7 +60,8 @@ def test_it_tells_what_the_image_stands_on_by_digest() -> None:
     assert definition["externalParameters"]["requirements"] == ["thing==1.0"]
 
 
-def test_a_base_from_no_registry_has_its_name_from_the_recipe() -> None:
+def test_base_without_registry_takes_the_recipes_name() -> None:
+    """A base from no registry has its name from the recipe."""
     facts = replace(
         FACTS, labels={labels.BASE_DIGEST: "sha256:" + "45" * 32, labels.CUDA_DIGEST: "sha256:" + "67" * 32}
     )
@@ -70,7 +73,7 @@ def test_a_base_from_no_registry_has_its_name_from_the_recipe() -> None:
 
 
 @pytest.mark.parametrize("label", [labels.DOCKERFILE, labels.ORCHESTRATOR])
-def test_what_an_image_does_not_tell_is_not_made_up(label: str) -> None:
+def test_facts_an_image_lacks_are_not_invented(label: str) -> None:
     facts = replace(FACTS, labels={name: value for name, value in LABELS.items() if name != label})
 
     assert provenance.NOT_RECORDED in json.dumps(told(facts)["predicate"])

@@ -13,7 +13,8 @@ SHADOW = BASH | {"name": "shadow-utils", "epoch": 2}
 WHOLE = database([header(BASH), header(SHADOW)])
 
 
-def test_every_package_is_there_with_what_its_header_tells() -> None:
+def test_every_package_is_there_with_its_header() -> None:
+    """Every package is there with what its header says."""
     assert packages(WHOLE) == [BASH, SHADOW | {"epoch": "2"}]
 
 
@@ -37,12 +38,14 @@ def test_keys_of_signers_are_no_packages() -> None:
     ],
     ids=["empty", "zeros", "cut", "another table", "no header", "cut header", "no name", "empty name"],
 )
-def test_what_cannot_be_read_whole_is_not_read_at_all(content: bytes) -> None:
+def test_partly_readable_database_is_not_read(content: bytes) -> None:
+    """A database that cannot be read whole is not read at all."""
     with pytest.raises(UnreadableError):
         packages(content)
 
 
-def test_a_view_in_place_of_the_table_is_not_asked() -> None:
+def test_view_instead_of_the_table_is_refused() -> None:
+    """A view in place of the table is not queried."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(
             "CREATE VIEW Packages AS WITH RECURSIVE n(hnum) AS (SELECT 1 UNION ALL SELECT hnum FROM n) "

@@ -54,7 +54,7 @@ def components(files: dict[str, str]) -> list[dict[str, Any]]:
     return found
 
 
-def test_packages_of_the_system_are_those_that_are_installed() -> None:
+def test_system_packages_are_the_installed_ones() -> None:
     release = {"usr/lib/os-release": 'ID=debian\nVERSION_ID="12"\n'}
 
     (package,) = components({"var/lib/dpkg/status": STATUS, **release})
@@ -63,7 +63,8 @@ def test_packages_of_the_system_are_those_that_are_installed() -> None:
     assert package["purl"] == "pkg:deb/debian/libc6@2.36-9%2Bdeb12u9?arch=amd64&distro=debian-12"
 
 
-def test_images_without_a_package_manager_tell_their_packages_in_files_of_their_own() -> None:
+def test_images_without_package_manager_list_packages() -> None:
+    """Images without a package manager list their packages in files of their own."""
     (package,) = components({"var/lib/dpkg/status.d/base": "Package: base-files\nVersion: 12\n"})
 
     assert package["purl"] == "pkg:deb/debian/base-files@12"
@@ -94,16 +95,16 @@ def test_packages_of_alpine_have_their_licence() -> None:
     ],
     ids=["expression", "identifier", "free", "classifier", "text", "none"],
 )
-def test_a_python_distribution_has_the_licence_that_its_metadata_states(
-    lines: list[str], licences: list[Any] | None
-) -> None:
+def test_python_distribution_has_its_stated_licence(lines: list[str], licences: list[Any] | None) -> None:
+    """A Python distribution has the licence that its metadata states."""
     (package,) = components(metadata("Some.Thing", "1.0", *lines))
 
     assert package["purl"] == "pkg:pypi/some-thing@1.0"
     assert package.get("licenses") == licences
 
 
-def test_a_distribution_installed_from_a_file_has_the_sum_of_that_file() -> None:
+def test_distribution_from_a_file_has_its_sum() -> None:
+    """A distribution installed from a file has the sum of that file."""
     direct = json.dumps({"url": "file:///x.whl", "archive_info": {"hashes": {"sha256": "ef" * 32, "md5": "0"}}})
     files = metadata("thing", "1.0") | {f"{SITE}/thing-1.0.dist-info/direct_url.json": direct}
 
@@ -131,7 +132,8 @@ def test_metadata_that_cannot_be_read_is_left_out(text: str) -> None:
     assert components({f"{SITE}/x-1.dist-info/METADATA": text, "var/lib/dpkg/status": text}) == []
 
 
-def test_equal_images_have_equal_bills_and_other_images_other_serial_numbers() -> None:
+def test_equal_images_have_equal_bills() -> None:
+    """Equal images have equal bills, and other images have other serial numbers."""
     files = metadata("thing", "1.0") | {"var/lib/dpkg/status": STATUS}
 
     one, again, other = bill(files), bill(dict(reversed(files.items()))), bill(metadata("thing", "2.0"))
@@ -185,7 +187,8 @@ def test_a_bill_that_lacks_packages_says_so(files: dict[str, str], missing: str 
 @pytest.mark.parametrize(
     "path", ["var/lib/dpkg/status", "var/lib/dpkg/status.d/base", "lib/apk/db/installed", "usr/lib/apk/db/installed"]
 )
-def test_a_bill_that_lacks_nothing_that_is_known_does_not(path: str) -> None:
+def test_bill_without_known_gaps_reports_none(path: str) -> None:
+    """A bill that lacks nothing that is known does not say that it lacks packages."""
     assert "compositions" not in bill({path: STATUS})
 
 

@@ -29,7 +29,8 @@ def _pieces(packed: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, _zstd, _in_frames])
-def test_a_layer_comes_whole_and_in_pieces_that_are_bounded(pack: Callable[[bytes], bytes]) -> None:
+def test_layer_comes_in_bounded_pieces(pack: Callable[[bytes], bytes]) -> None:
+    """A layer comes whole and in pieces that are bounded."""
     pieces = _pieces(pack(LAYER))
 
     assert b"".join(pieces) == LAYER

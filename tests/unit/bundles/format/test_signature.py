@@ -44,7 +44,8 @@ def refusal(made: bytes | None, allowed: Path, manifest: bytes = MANIFEST) -> st
     return str(refused.value)
 
 
-def test_a_bundle_signed_by_who_is_allowed_names_its_signer(keys: Keys, tmp_path: Path) -> None:
+def test_allowed_signature_names_its_signer(keys: Keys, tmp_path: Path) -> None:
+    """A bundle signed by an allowed signer names that signer."""
     made = signature.sign(MANIFEST, keys[0], ENVIRONMENT)
 
     verdict = checked(made, allow(tmp_path / "allowed", keys[0]))
@@ -64,7 +65,7 @@ def test_the_key_of_somebody_else_is_refused(keys: Keys, tmp_path: Path) -> None
     )
 
 
-def test_a_manifest_changed_after_it_was_signed_is_refused(keys: Keys, tmp_path: Path) -> None:
+def test_manifest_changed_after_signing_is_refused(keys: Keys, tmp_path: Path) -> None:
     made = signature.sign(MANIFEST, keys[0], ENVIRONMENT)
 
     assert "not what bundles@example.org signed" in refusal(made, allow(tmp_path / "allowed", keys[0]), b"{}")
@@ -77,14 +78,15 @@ def test_a_signer_whose_time_is_over_is_refused(keys: Keys, tmp_path: Path) -> N
     assert "no longer valid" in refusal(made, allowed)
 
 
-def test_a_signer_whose_time_has_not_come_is_refused(keys: Keys, tmp_path: Path) -> None:
+def test_signer_whose_time_has_not_come_is_refused(keys: Keys, tmp_path: Path) -> None:
     made = signature.sign(MANIFEST, keys[0], ENVIRONMENT)
     allowed = allow(tmp_path / "allowed", keys[0], 'valid-after="20990101"')
 
     assert "not yet valid" in refusal(made, allowed)
 
 
-def test_a_signer_who_may_sign_something_else_is_refused(keys: Keys, tmp_path: Path) -> None:
+def test_signer_of_something_else_is_refused(keys: Keys, tmp_path: Path) -> None:
+    """A signer who may sign only something else is refused."""
     made = signature.sign(MANIFEST, keys[0], ENVIRONMENT)
     allowed = allow(tmp_path / "allowed", keys[0], 'namespaces="git"')
 
@@ -128,14 +130,14 @@ def test_a_broken_signature_is_refused(keys: Keys, tmp_path: Path) -> None:
     assert "signature is broken" in refusal(b"", allowed)
 
 
-def test_an_unsigned_bundle_is_accepted_only_where_no_signers_are_configured_and_says_so(
-    keys: Keys, tmp_path: Path
-) -> None:
+def test_unsigned_bundle_needs_no_configured_signers(keys: Keys, tmp_path: Path) -> None:
+    """An unsigned bundle is accepted only where no signers are configured, and says so."""
     assert checked(None, None).sentence == "night: not signed: who made it is not known"
     assert "night: not signed" in refusal(None, allow(tmp_path / "allowed", keys[0]))
 
 
-def test_a_signature_that_nobody_is_held_against_proves_nothing_and_says_so() -> None:
+def test_unchecked_signature_proves_nothing() -> None:
+    """A signature that is compared with no signers proves nothing, and the verdict says so."""
     verdict = checked(b"whatever", None)
 
     assert verdict.signer is None
@@ -143,17 +145,19 @@ def test_a_signature_that_nobody_is_held_against_proves_nothing_and_says_so() ->
 
 
 @pytest.mark.parametrize("text", ["", "no key here\n"], ids=["empty", "garbage"])
-def test_a_file_of_signers_that_names_nobody_allows_nobody(keys: Keys, tmp_path: Path, text: str) -> None:
+def test_signers_file_without_names_allows_nobody(keys: Keys, tmp_path: Path, text: str) -> None:
+    """A file of signers that names nobody allows nobody."""
     (tmp_path / "allowed").write_text(text)
 
     refusal(signature.sign(MANIFEST, keys[0], ENVIRONMENT), tmp_path / "allowed")
 
 
-def test_a_file_of_signers_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_of_signers_is_named(tmp_path: Path) -> None:
     assert refusal(b"x", tmp_path / "nowhere") == f"{tmp_path / 'nowhere'}: no such file of allowed signers"
 
 
-def test_keys_that_cannot_sign_are_named_with_the_remedy(tmp_path: Path, keys: Keys) -> None:
+def test_unusable_keys_are_named_with_the_remedy(tmp_path: Path, keys: Keys) -> None:
+    """Keys that cannot sign are named with the remedy."""
     make_key(tmp_path / "locked", "secret")
     (tmp_path / "none").write_text("no key\n")
     (tmp_path / "alone.pub").write_bytes(keys[0].with_suffix(".pub").read_bytes())

@@ -21,14 +21,15 @@ def workshop(tmp_path: Path) -> Workshop:
     return Workshop(tmp_path / "cache", BuildSettings(no_index=True), os.environ)
 
 
-def test_a_wheel_needs_what_it_requires_without_its_extras(tmp_path: Path) -> None:
+def test_wheel_needs_its_requirements_without_extras(tmp_path: Path) -> None:
     requires = ("docker>=7", 'tomli; python_version < "3.11"', 'pytest; extra == "dev"')
     path = wheel_files.wheel(tmp_path, "thing", requires=requires)
 
     assert wheels.needs(path) == requires[:2]
 
 
-def test_the_platforms_begin_with_the_oldest_c_library_and_end_with_the_newest_promised() -> None:
+def test_platforms_go_from_oldest_to_newest_c_library() -> None:
+    """The platforms begin with the oldest C library and end with the newest one promised."""
     platforms = wheels.TargetPlatform("3.11", "aarch64").platforms
 
     assert platforms[0] == "linux_aarch64"
@@ -36,9 +37,8 @@ def test_the_platforms_begin_with_the_oldest_c_library_and_end_with_the_newest_p
     assert platforms[-1] == "manylinux_2_28_aarch64"
 
 
-def test_wheels_that_satisfy_each_other_are_enough_for_a_python_that_is_not_here(
-    tmp_path: Path, workshop: Workshop
-) -> None:
+def test_wheels_may_serve_a_python_that_is_absent(tmp_path: Path, workshop: Workshop) -> None:
+    """Wheels that satisfy each other are enough for a Python that is not on this host."""
     wheel_files.wheel(tmp_path, DISTRIBUTION, requires=("thing>=1",))
     wheel_files.wheel(tmp_path, "thing")
 
@@ -69,7 +69,8 @@ def test_wheels_for_another_machine_are_not_installed_here(tmp_path: Path, works
     assert proof.prove(tmp_path, wheels.TargetPlatform("3.11", "s390x"), workshop).interpreter == ""
 
 
-def test_wheels_without_pip_cannot_be_installed_where_there_is_none(tmp_path: Path) -> None:
+def test_wheels_without_pip_are_refused(tmp_path: Path) -> None:
+    """Wheels without pip cannot be installed where there is none."""
     with pytest.raises(wheels.WheelsError, match="holds no pip"):
         proof.pip(tmp_path)
 
@@ -102,7 +103,8 @@ def far(tmp_path: Path) -> Far:
     return Far(tmp_path)
 
 
-def test_wheels_come_by_the_lock_and_those_for_all_pythons_are_shared(far: Far) -> None:
+def test_wheels_follow_the_lock_and_pythons_share_them(far: Far) -> None:
+    """The lock decides which wheels come, and those that fit every Python are stored once for all."""
     far.lock(far.offer("thing"), far.offer("extra-thing", " ; python_version < '3.12'"))
 
     fetched = {
@@ -114,7 +116,7 @@ def test_wheels_come_by_the_lock_and_those_for_all_pythons_are_shared(far: Far) 
     assert sorted(path.name for path in (far.place / "wheels").iterdir()) == list(fetched["3.11"])
 
 
-def test_a_newer_version_on_the_index_is_not_taken(far: Far) -> None:
+def test_a_newer_version_on_the_index_is_ignored(far: Far) -> None:
     """Two exports of one release carry the same, whatever was published in between."""
     far.lock(far.offer("thing"))
     wheel_files.wheel(far.place / "offer", "thing", "2.0")

@@ -38,7 +38,7 @@ def test_a_dependency_beside_the_lock_is_found(added: str) -> None:
     assert lacking.partition("[")[0] in added.replace(" ", "")
 
 
-def test_a_requirement_of_another_python_is_not_asked_for() -> None:
+def test_a_requirement_of_another_python_is_ignored() -> None:
     assert unsatisfied(['tomli; python_version < "3.11"'], read_lock(), "3.11", "x86_64") == ()
 
 
@@ -50,7 +50,8 @@ def test_a_pin_of_another_python_meets_nothing() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_pin_has_hashes_and_one_version_for_a_python(path: Path) -> None:
+def test_pins_have_hashes_and_one_version_per_python(path: Path) -> None:
+    """Every pin has hashes, and a package has one version for each Python."""
     pins = read_lock(path)
 
     assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for pin in pins for one in pin.hashes)
@@ -60,7 +61,8 @@ def test_every_pin_has_hashes_and_one_version_for_a_python(path: Path) -> None:
         assert len(served) == len(set(served))
 
 
-def test_the_files_agree_where_they_name_the_same_package() -> None:
+def test_lock_files_agree_on_a_shared_package() -> None:
+    """The lock files have the same version and hashes where they name the same package."""
     runtime = {(pin.requirement.name, str(pin.requirement.marker)): pin for pin in read_lock()}
 
     for path in FILES[1:]:

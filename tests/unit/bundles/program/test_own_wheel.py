@@ -8,7 +8,8 @@ from orchestrator.errors import HostError
 from tests.unit.bundles.program import wheel_files
 
 
-def test_what_is_installed_gives_the_files_of_its_wheel_again(tmp_path: Path) -> None:
+def test_an_installation_gives_back_its_wheels_files(tmp_path: Path) -> None:
+    """An installed distribution gives the files of its wheel again."""
     files = wheel_files.files("thing")
     distribution = wheel_files.installed(tmp_path, files)
 
@@ -39,7 +40,8 @@ def test_equal_files_make_equal_wheels_whatever_their_order(tmp_path: Path) -> N
     assert (tmp_path / "one.whl").read_bytes() == (tmp_path / "other.whl").read_bytes()
 
 
-def test_a_wheel_names_every_file_in_its_record_and_ends_with_it(tmp_path: Path) -> None:
+def test_a_wheel_ends_with_its_complete_record(tmp_path: Path) -> None:
+    """A wheel names every file in its RECORD and ends with that file."""
     files = wheel_files.files("thing")
     own_wheel.pack(tmp_path / "thing.whl", files)
 

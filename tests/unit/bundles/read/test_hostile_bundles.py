@@ -18,7 +18,8 @@ from tests.unit.bundles.small_bundles import an_engine, content, exported, loade
 
 
 @pytest.mark.parametrize("name", HARMS)
-def test_a_bad_bundle_is_one_clear_error_and_nothing_of_it_is_loaded(tmp_path: Path, name: str) -> None:
+def test_a_bad_bundle_gives_one_clear_error(tmp_path: Path, name: str) -> None:
+    """A bad bundle is one clear error, and nothing of it is loaded."""
     harm, said = HARMS[name]
     folder, far = tmp_path / "bundle", FakeEngine()
     manifest = exported(an_engine("1", "2"), folder, ["1", "2"])
@@ -68,7 +69,8 @@ def _entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "", size: int
     ],
     ids=lambda value: value.name if isinstance(value, tarfile.TarInfo) else "",
 )
-def test_a_tar_with_what_no_bundle_holds_is_refused(tmp_path: Path, entry: tarfile.TarInfo, said: str) -> None:
+def test_a_tar_with_foreign_entries_is_refused(tmp_path: Path, entry: tarfile.TarInfo, said: str) -> None:
+    """A tar with an entry that no bundle holds is refused."""
     exported(an_engine("1"), tmp_path / "bundle", ["1"])
     path = _tar_of(tmp_path / "bundle", tmp_path / "bundle.tar", (entry, b""))
     far = FakeEngine()
@@ -91,7 +93,8 @@ def test_a_tar_that_is_cut_short_is_refused(tmp_path: Path, part: float) -> None
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x1f\x8b" + bytes(2000), bytes(10240)], ids=repr)
-def test_a_file_that_is_no_bundle_is_said_to_be_none(tmp_path: Path, content: bytes) -> None:
+def test_a_foreign_file_is_reported_as_no_bundle(tmp_path: Path, content: bytes) -> None:
+    """The error for a file that is no bundle says that it is none."""
     path = tmp_path / "bundle.tar"
     path.write_bytes(content)
 
@@ -99,7 +102,8 @@ def test_a_file_that_is_no_bundle_is_said_to_be_none(tmp_path: Path, content: by
         verified(path)
 
 
-def test_a_name_with_no_bundle_behind_it_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_missing_bundle_is_reported_as_missing(tmp_path: Path) -> None:
+    """The error for a name with no bundle behind it says that there is no such bundle."""
     with pytest.raises(InputError, match="no such bundle"):
         verified(tmp_path / "nowhere")
 
@@ -124,7 +128,8 @@ def test_a_large_manifest_is_not_read(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "bundle")
 
 
-def test_the_time_that_a_manifest_takes_does_not_grow_with_the_square_of_its_layers(tmp_path: Path) -> None:
+def test_reading_a_manifest_takes_no_quadratic_time(tmp_path: Path) -> None:
+    """The time that a manifest takes does not grow with the square of its layers."""
     manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"])
     document = json.loads(manifest.encoded())
     (image,) = document["images"]

@@ -21,7 +21,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("form", ["folder", "tar", "tar of its content"])
-def test_every_image_arrives_with_its_names_and_its_bytes(tmp_path: Path, form: str) -> None:
+def test_every_image_arrives_with_names_and_bytes(tmp_path: Path, form: str) -> None:
     home, far = an_engine("1", "2"), FakeEngine()
     exported(home, tmp_path / "bundle", ["1", "2"])
     path = tmp_path / "bundle"
@@ -41,7 +41,8 @@ def test_every_image_arrives_with_its_names_and_its_bytes(tmp_path: Path, form: 
     assert set(far.names) == NAMES
 
 
-def test_a_layer_is_sent_once_and_only_where_it_is_missing(tmp_path: Path) -> None:
+def test_a_layer_is_sent_once_if_missing(tmp_path: Path) -> None:
+    """A layer is sent once, and only to an engine that lacks it."""
     exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
     far = FakeEngine()
     loaded(far, tmp_path / "bundle")
@@ -53,7 +54,8 @@ def test_a_layer_is_sent_once_and_only_where_it_is_missing(tmp_path: Path) -> No
     assert [sum(name.endswith("layer.tar") for name in archive) for archive in known.received] == [1]
 
 
-def test_a_second_load_sends_nothing_and_gives_lost_names_back(tmp_path: Path) -> None:
+def test_a_second_load_only_restores_lost_names(tmp_path: Path) -> None:
+    """A second load sends nothing and gives lost names back."""
     exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
     far = FakeEngine()
     loaded(far, tmp_path / "bundle")
@@ -64,7 +66,8 @@ def test_a_second_load_sends_nothing_and_gives_lost_names_back(tmp_path: Path) -
     assert (far.received, set(far.names)) == ([], NAMES)
 
 
-def test_a_name_of_an_older_content_goes_to_the_newer(tmp_path: Path) -> None:
+def test_a_name_moves_to_the_newer_content(tmp_path: Path) -> None:
+    """A name that belongs to an older content goes to the newer one."""
     exported(an_engine("1"), tmp_path / "bundle", ["1"])
     far = FakeEngine()
     older = far.add("bench/small:1-cpu", [layer({"older": b""})])
@@ -74,7 +77,8 @@ def test_a_name_of_an_older_content_goes_to_the_newer(tmp_path: Path) -> None:
     assert far.names["bench/small:1-cpu"] != older
 
 
-def test_a_name_of_an_image_that_is_none_of_ours_is_not_taken(tmp_path: Path) -> None:
+def test_the_name_of_a_foreign_image_stays(tmp_path: Path) -> None:
+    """The name of an image that is none of ours is not taken from it."""
     exported(an_engine("1"), tmp_path / "bundle", ["1"])
     far = FakeEngine()
     theirs = far.add("bench/small:1-cpu", [layer({"theirs": b""})], config={"Labels": {}})
@@ -85,7 +89,8 @@ def test_a_name_of_an_image_that_is_none_of_ours_is_not_taken(tmp_path: Path) ->
     assert (far.names, far.received) == ({"bench/small:1-cpu": theirs}, [])
 
 
-def test_where_a_later_image_is_bad_the_earlier_ones_go_again(tmp_path: Path) -> None:
+def test_a_bad_later_image_removes_earlier_ones(tmp_path: Path) -> None:
+    """Images that were loaded before a bad one are removed again."""
     manifest = exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
     blob = tmp_path / "bundle" / layout.blob_path(manifest.images[1].layers[1].digest)
     blob.write_bytes(bytes(byte ^ 1 for byte in blob.read_bytes()))
@@ -109,7 +114,8 @@ def test_what_was_there_before_a_bad_bundle_stays(tmp_path: Path) -> None:
     assert far.configs == before
 
 
-def test_an_engine_that_lost_a_layer_gets_all_of_them(tmp_path: Path) -> None:
+def test_an_engine_that_lost_layers_gets_all(tmp_path: Path) -> None:
+    """An engine that loses a layer during a load gets all of them at the next load."""
     exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
 
     class Forgetful(FakeEngine):
@@ -130,7 +136,8 @@ def test_an_engine_that_lost_a_layer_gets_all_of_them(tmp_path: Path) -> None:
     assert set(far.names) == NAMES
 
 
-def test_an_interrupted_load_goes_on_with_what_is_missing(tmp_path: Path) -> None:
+def test_an_interrupted_load_continues_with_missing_images(tmp_path: Path) -> None:
+    """An interrupted load goes on with the images that are missing."""
     exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
 
     class Failing(FakeEngine):
@@ -165,7 +172,8 @@ def test_a_delta_stands_on_what_was_loaded_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["folder", "tar"])
-def test_a_delta_finds_the_bundle_that_it_builds_on_beside_it(tmp_path: Path, form: str) -> None:
+def test_a_delta_finds_its_base_next_to_it(tmp_path: Path, form: str) -> None:
+    """A delta finds the bundle that it builds on next to it, as a folder or as a tar."""
     home, far = an_engine("1", "2", "3"), FakeEngine()
     exported(home, tmp_path / "first", ["1"], name="first")
     exported(home, tmp_path / "second", ["1", "2"], since=tmp_path / "first", name="second")
@@ -181,7 +189,8 @@ def test_a_delta_finds_the_bundle_that_it_builds_on_beside_it(tmp_path: Path, fo
     assert far.layers == home.layers
 
 
-def test_a_delta_without_the_bundle_that_it_builds_on_names_it(tmp_path: Path) -> None:
+def test_a_delta_without_its_base_names_it(tmp_path: Path) -> None:
+    """The error for a delta without the bundle that it builds on names that bundle."""
     home, far = an_engine("1", "2"), FakeEngine()
     exported(home, tmp_path / "home" / "first", ["1"], name="winter")
     exported(home, tmp_path / "carried" / "delta", ["1", "2"], since=tmp_path / "home" / "first")
@@ -194,7 +203,7 @@ def test_a_delta_without_the_bundle_that_it_builds_on_names_it(tmp_path: Path) -
     assert (far.configs, far.received) == ({}, [])
 
 
-def test_what_else_lies_beside_a_delta_is_passed_over(tmp_path: Path) -> None:
+def test_other_files_next_to_a_delta_are_ignored(tmp_path: Path) -> None:
     """Not even whether there is a file in it can be asked of every folder: of `lost+found` it is denied."""
     home, far = an_engine("1", "2"), FakeEngine()
     exported(home, tmp_path / "first", ["1"])
@@ -206,7 +215,8 @@ def test_what_else_lies_beside_a_delta_is_passed_over(tmp_path: Path) -> None:
     assert len(loaded(far, tmp_path / "second")) == 2
 
 
-def test_the_bundle_beside_a_delta_is_proved_as_well(tmp_path: Path) -> None:
+def test_the_base_of_a_delta_is_verified_too(tmp_path: Path) -> None:
+    """The bundle next to a delta, which it builds on, is verified as well."""
     home, far = an_engine("1", "2"), FakeEngine()
     first = exported(home, tmp_path / "first", ["1"], name="first")
     exported(home, tmp_path / "delta", ["1", "2"], since=tmp_path / "first")
@@ -219,7 +229,7 @@ def test_the_bundle_beside_a_delta_is_proved_as_well(tmp_path: Path) -> None:
     assert (far.configs, far.names) == ({}, {})
 
 
-def test_the_manifest_of_an_archive_waits_for_the_proof_of_its_layers(tmp_path: Path) -> None:
+def test_an_archives_manifest_waits_for_verified_layers(tmp_path: Path) -> None:
     """An engine must not be able to take an image before its last byte was checked."""
     manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"])
     document = json.loads((tmp_path / "bundle" / "manifest.json").read_text())

@@ -36,7 +36,8 @@ def test_an_engine_tells_by_what_it_knows_images(status: Any, expected: bool) ->
     assert transfer.knows_by_manifest(Engine()) is expected  # type: ignore[arg-type]
 
 
-def test_every_image_arrives_with_its_names_under_the_id_of_its_manifest(tmp_path: Path) -> None:
+def test_images_arrive_under_their_manifest_ids(tmp_path: Path) -> None:
+    """Every image arrives with its names, under the id of its manifest."""
     manifest = exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
     far = FakeStore()
 
@@ -49,7 +50,8 @@ def test_every_image_arrives_with_its_names_under_the_id_of_its_manifest(tmp_pat
     assert blobs <= set(far.blobs)
 
 
-def test_a_blob_is_sent_once_and_a_second_load_sends_nothing(tmp_path: Path) -> None:
+def test_a_blob_is_sent_only_once(tmp_path: Path) -> None:
+    """A blob is sent once, and a second load sends nothing."""
     manifest = exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
     far = FakeStore()
     loaded(far, tmp_path / "bundle")
@@ -73,7 +75,8 @@ def test_a_delta_stands_on_what_was_loaded_before(tmp_path: Path) -> None:
     assert delta.images[0].layers[0].digest not in blobs_of(far.received[-1])
 
 
-def test_a_delta_without_the_bundle_that_it_builds_on_names_it_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_delta_without_its_base_loads_nothing(tmp_path: Path) -> None:
+    """The error for a delta without the bundle that it builds on names that bundle, and nothing is left."""
     home, far = an_engine("1", "2"), FakeStore()
     exported(home, tmp_path / "home" / "first", ["1"], name="winter")
     exported(home, tmp_path / "carried" / "delta", ["1", "2"], since=tmp_path / "home" / "first")
@@ -98,7 +101,7 @@ def test_of_a_bad_bundle_nothing_is_there_afterwards(tmp_path: Path) -> None:
     assert (far.configs, far.names) == ({}, {})
 
 
-def test_what_such_an_engine_was_brought_it_exports_again_into_the_same_folder(tmp_path: Path) -> None:
+def test_a_loaded_engine_exports_the_same_folder_again(tmp_path: Path) -> None:
     """The id by which it knows an image is that of a manifest in the bundle, which is no configuration."""
     home = an_engine("1", "2")
     exported(home, tmp_path / "bundle", ["1", "2"])

@@ -159,7 +159,8 @@ def _load(source: BundleSource, far: FakeEngine) -> None:
 
 @given(bundles())
 @THOUSANDS
-def test_a_mutated_bundle_loads_what_is_true_or_nothing(files: dict[str, bytes]) -> None:
+def test_a_mutated_bundle_loads_truth_or_nothing(files: dict[str, bytes]) -> None:
+    """A mutated bundle loads content that is true, or nothing."""
     far = FakeEngine()
     if layout.MANIFEST not in files:
         return
@@ -168,7 +169,8 @@ def test_a_mutated_bundle_loads_what_is_true_or_nothing(files: dict[str, bytes])
 
 @given(bundles())
 @THOUSANDS
-def test_a_mutated_bundle_puts_nothing_false_into_a_store_of_blobs(files: dict[str, bytes]) -> None:
+def test_a_mutated_bundle_never_falsifies_a_store(files: dict[str, bytes]) -> None:
+    """A mutated bundle puts nothing false into a store of blobs."""
     far = FakeStore()
     if layout.MANIFEST not in files:
         return
@@ -181,7 +183,8 @@ def test_a_mutated_bundle_puts_nothing_false_into_a_store_of_blobs(files: dict[s
 
 @given(bundles())
 @THOUSANDS
-def test_what_is_verified_holds_the_bytes_that_its_manifest_says(files: dict[str, bytes]) -> None:
+def test_verified_files_match_their_manifest(files: dict[str, bytes]) -> None:
+    """A bundle that passes verification holds the bytes that its manifest lists."""
     if layout.MANIFEST not in files:
         return
     try:
@@ -196,7 +199,8 @@ def test_what_is_verified_holds_the_bytes_that_its_manifest_says(files: dict[str
 
 @given(st.data())
 @THOUSANDS
-def test_a_mutated_tar_loads_what_is_true_or_nothing(data: st.DataObject) -> None:
+def test_a_mutated_tar_loads_truth_or_nothing(data: st.DataObject) -> None:
+    """A mutated tar loads content that is true, or nothing."""
     tar = bytearray(original()[2])
     with tarfile.open(fileobj=io.BytesIO(bytes(tar))) as archive:
         headers = [member.offset for member in archive.getmembers()]

@@ -28,7 +28,9 @@ def test_a_bundle_is_kept_whole_and_read_back(tmp_path: Path) -> None:
     assert {path: (found.folder / path).read_bytes() for path in FILES} == FILES
 
 
-def test_own_models_come_back_with_the_definitions_of_frameworks(tmp_path: Path) -> None:
+def test_own_models_return_with_framework_definitions(tmp_path: Path) -> None:
+    """Own models come back from a bundle with the definitions of frameworks."""
+
     def kept(text: str) -> tuple[str, str]:
         return text, hashlib.sha256(text.encode()).hexdigest()
 
@@ -52,7 +54,8 @@ def test_a_second_time_nothing_is_copied(tmp_path: Path) -> None:
     assert register(tmp_path, a_record(loaded_at="2027"), never).record.loaded_at == a_record().loaded_at
 
 
-def test_what_was_changed_here_is_mended_by_a_second_time(tmp_path: Path) -> None:
+def test_a_second_registration_mends_local_changes(tmp_path: Path) -> None:
+    """Files that were changed on this host are mended when the bundle is loaded a second time."""
     kept = register(tmp_path, a_record(), opened())
     (kept.folder / "plan.json").write_text("{}")
 
@@ -61,7 +64,8 @@ def test_what_was_changed_here_is_mended_by_a_second_time(tmp_path: Path) -> Non
     assert (kept.folder / "plan.json").read_bytes() == FILES["plan.json"]
 
 
-def test_with_another_image_store_images_have_other_ids_from_then_on(tmp_path: Path) -> None:
+def test_another_image_store_gives_new_image_ids(tmp_path: Path) -> None:
+    """A load with another image store replaces the ids of images from then on."""
     register(tmp_path, a_record(), opened())
     other = replace(IMAGE, image_id="sha256:" + "2" * 64)
 
@@ -71,7 +75,8 @@ def test_with_another_image_store_images_have_other_ids_from_then_on(tmp_path: P
     assert found.record.images == (other,)
 
 
-def test_a_file_that_is_not_what_was_verified_leaves_nothing(tmp_path: Path) -> None:
+def test_a_file_changed_after_verification_leaves_nothing(tmp_path: Path) -> None:
+    """A file that is not the one that was verified is an error, and nothing of the bundle is kept."""
     with pytest.raises(InputError, match=r"plan\.json of the bundle carried is damaged"):
         register(tmp_path, a_record(), opened({**FILES, "plan.json": b"{}"}))
 
@@ -79,7 +84,8 @@ def test_a_file_that_is_not_what_was_verified_leaves_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", ["../escaped", "/tmp/escaped", "data/../../x", "loaded.json", "a\nb"])
-def test_a_path_that_is_not_its_own_to_give_is_refused(tmp_path: Path, path: str) -> None:
+def test_a_path_beyond_the_bundle_is_refused(tmp_path: Path, path: str) -> None:
+    """A bundle cannot give a path outside its folder, a reserved name or one with a line break."""
     files = {**FILES, path: b"x"}
     with pytest.raises(InputError, match="in the bundle carried"):
         register(tmp_path / "bundles", a_record(files), opened(files))
@@ -87,7 +93,8 @@ def test_a_path_that_is_not_its_own_to_give_is_refused(tmp_path: Path, path: str
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [".lock"]
 
 
-def test_a_new_bundle_of_the_same_name_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+def test_a_newer_bundle_replaces_its_namesake(tmp_path: Path) -> None:
+    """A new bundle of the same name takes the place of the old one."""
     register(tmp_path, a_record(), opened())
     files = {**FILES, "sbom/new.cdx.json": b"{}"}
 
@@ -98,7 +105,8 @@ def test_a_new_bundle_of_the_same_name_takes_the_place_of_the_old_one(tmp_path: 
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "carried"]
 
 
-def test_a_dataset_that_a_later_bundle_leaves_out_comes_from_the_earlier(tmp_path: Path) -> None:
+def test_an_omitted_dataset_comes_from_the_earlier_bundle(tmp_path: Path) -> None:
+    """A dataset that a later bundle leaves out comes from the earlier one."""
     files = {**FILES, "data/mnist/train": b"images" * 1000}
     register(tmp_path, a_record(files), opened(files))
 
@@ -109,7 +117,8 @@ def test_a_dataset_that_a_later_bundle_leaves_out_comes_from_the_earlier(tmp_pat
     assert list(registered(tmp_path)) == loaded_names(tmp_path) == ["carried", "later"]
 
 
-def test_a_dataset_that_rotted_in_the_earlier_bundle_is_not_taken_from_there(tmp_path: Path) -> None:
+def test_a_rotten_earlier_dataset_is_not_taken(tmp_path: Path) -> None:
+    """A dataset that rotted in the earlier bundle is not taken from there."""
     files = {**FILES, "data/mnist/train": b"images"}
     earlier = register(tmp_path, a_record(files), opened(files))
     (earlier.folder / "data/mnist/train").write_bytes(b"rotten")
@@ -126,7 +135,8 @@ def test_a_dataset_that_rotted_in_the_earlier_bundle_is_not_taken_from_there(tmp
         (lambda folder: (folder / "plan.json").unlink(), "load the bundle carried again"),
     ],
 )
-def test_a_plan_that_was_changed_here_is_not_used(tmp_path: Path, broken: Callable[[Path], object], said: str) -> None:
+def test_a_locally_changed_plan_is_not_used(tmp_path: Path, broken: Callable[[Path], object], said: str) -> None:
+    """A plan that was changed or removed on this host is not used."""
     kept = register(tmp_path, a_record(), opened())
     broken(kept.folder)
 
@@ -135,7 +145,7 @@ def test_a_plan_that_was_changed_here_is_not_used(tmp_path: Path, broken: Callab
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 1}', '{"schema": 2}'])
-def test_a_record_that_cannot_be_read_hides_no_other_bundle(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_record_hides_no_other_bundle(tmp_path: Path, text: str) -> None:
     register(tmp_path, a_record(), opened())
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "loaded.json").write_text(text)
@@ -143,7 +153,8 @@ def test_a_record_that_cannot_be_read_hides_no_other_bundle(tmp_path: Path, text
     assert list(registered(tmp_path)) == loaded_names(tmp_path) == ["carried"]
 
 
-def test_a_bundle_is_found_by_its_name_or_by_its_folder_with_its_manifest(tmp_path: Path) -> None:
+def test_a_bundle_is_found_by_name_or_folder(tmp_path: Path) -> None:
+    """A bundle is found by its name, or by its folder with its manifest."""
     manifest = b'{"name": "carried"}'
     (tmp_path / "usb").mkdir()
     (tmp_path / "usb" / "manifest.json").write_bytes(manifest)
@@ -161,7 +172,8 @@ def test_a_bundle_is_found_by_its_name_or_by_its_folder_with_its_manifest(tmp_pa
         find(tmp_path / "nowhere", "other")
 
 
-def test_a_name_that_is_no_folder_of_ours_is_no_name_of_a_bundle() -> None:
+def test_names_that_are_no_folders_are_refused() -> None:
+    """A name that cannot be a folder of ours is no name of a bundle."""
     for name in ("..", "a/b", ".hidden", "", "a\n"):
         with pytest.raises(ValueError, match="name"):
             LoadedRecord.model_validate(json.loads(a_record().model_dump_json(by_alias=True)) | {"name": name})
@@ -184,6 +196,7 @@ def test_a_plan_that_is_none_is_one_line(text: bytes) -> None:
     ],
     ids=range(8),
 )  # fmt: skip
-def test_a_matrix_that_is_none_or_a_bomb_is_one_line(text: bytes) -> None:
+def test_a_bad_matrix_is_one_error_line(text: bytes) -> None:
+    """A matrix that is none, or a bomb of aliases, is an error of one line."""
     with pytest.raises(InputError, match=r"^bundle/matrix.yaml: not [^\n]*$"):
         read_matrix(text, "bundle/matrix.yaml")

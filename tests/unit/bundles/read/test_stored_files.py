@@ -46,9 +46,8 @@ def kept(place: Path, bundles: Path) -> LoadedBundle:
 
 
 @pytest.mark.parametrize("form", ["folder", "tar"])
-def test_a_dataset_that_a_delta_leaves_out_comes_from_the_bundle_beside_it(
-    stick: Path, tmp_path: Path, form: str
-) -> None:
+def test_an_omitted_dataset_comes_from_the_neighbouring_bundle(stick: Path, tmp_path: Path, form: str) -> None:
+    """A dataset that a delta leaves out comes from the bundle next to it."""
     if form == "tar":
         write_tar(stick / "first", stick / "first.tar")
         shutil.rmtree(stick / "first")
@@ -58,7 +57,8 @@ def test_a_dataset_that_a_delta_leaves_out_comes_from_the_bundle_beside_it(
     assert (found.folder / FILE).read_bytes() == b"pictures" * 1000
 
 
-def test_a_dataset_that_a_delta_leaves_out_comes_from_the_bundle_that_was_loaded(stick: Path, tmp_path: Path) -> None:
+def test_an_omitted_dataset_comes_from_the_loaded_bundle(stick: Path, tmp_path: Path) -> None:
+    """A dataset that a delta leaves out comes from the bundle that was loaded before."""
     kept(stick / "first", tmp_path / "bundles")
     shutil.rmtree(stick / "first")
 
@@ -68,9 +68,8 @@ def test_a_dataset_that_a_delta_leaves_out_comes_from_the_bundle_that_was_loaded
 
 
 @pytest.mark.parametrize("rotten", [True, False])
-def test_without_that_bundle_it_is_named_by_its_sum_before_anything_is_loaded(
-    stick: Path, tmp_path: Path, rotten: bool
-) -> None:
+def test_a_missing_base_is_named_before_loading(stick: Path, tmp_path: Path, rotten: bool) -> None:
+    """Without the bundle that has its dataset, a delta names it by its sum before anything is loaded."""
     first = open_bundle(open_source(stick / "first"))
     if rotten:
         (kept(stick / "first", tmp_path / "bundles").folder / FILE).write_bytes(b"rotten")
@@ -82,7 +81,8 @@ def test_without_that_bundle_it_is_named_by_its_sum_before_anything_is_loaded(
         check_stored_files(second, stick / "second", tmp_path / "bundles", Event())
 
 
-def test_a_dataset_of_the_bundle_beside_is_proved_as_well(stick: Path, tmp_path: Path) -> None:
+def test_a_dataset_next_to_a_delta_is_verified(stick: Path, tmp_path: Path) -> None:
+    """A dataset of the bundle next to a delta is verified as well."""
     (stick / "first" / FILE).write_bytes(b"pictureS" * 1000)
     second = open_bundle(open_source(stick / "second"))
 
@@ -90,7 +90,8 @@ def test_a_dataset_of_the_bundle_beside_is_proved_as_well(stick: Path, tmp_path:
         check_stored_files(second, stick / "second", tmp_path / "bundles", Event())
 
 
-def test_of_two_bundles_beside_it_the_nearer_one_is_meant(tmp_path: Path) -> None:
+def test_the_nearer_of_two_bundles_is_taken(tmp_path: Path) -> None:
+    """Of two bundles next to a delta, a dataset comes from the nearer one in the chain."""
     home, data = an_engine("1"), tmp_path / "pictures"
     data.mkdir()
     for name, since in (("first", None), ("second", "first"), ("third", "second")):
@@ -105,7 +106,8 @@ def test_of_two_bundles_beside_it_the_nearer_one_is_meant(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", [layout.MATRIX, layout.PLAN])
-def test_a_document_that_would_fill_the_memory_is_not_read(tmp_path: Path, path: str) -> None:
+def test_an_oversized_document_is_not_read(tmp_path: Path, path: str) -> None:
+    """A document that would fill the memory is not read."""
     exported(an_engine("1"), tmp_path / "small", ["1"])
     with (tmp_path / "small" / path).open("ab") as file:
         file.write(b" " * layout.MAX_DOCUMENT_BYTES[path])
@@ -121,6 +123,7 @@ def test_a_document_that_would_fill_the_memory_is_not_read(tmp_path: Path, path:
         kept(tmp_path / "small", tmp_path / "bundles")
 
 
-def test_no_bundle_is_written_that_would_not_be_read(tmp_path: Path) -> None:
+def test_an_unreadable_bundle_is_never_written(tmp_path: Path) -> None:
+    """No bundle is written that would not be read."""
     with pytest.raises(InputError, match=r"matrix\.yaml of the bundle would have 524,289 bytes, and at most 524,288 "):
         exported(an_engine("1"), tmp_path / "small", ["1"], matrix="#" * (512 * 1024 + 1))

@@ -12,7 +12,7 @@ from orchestrator.errors import HostError, InputError
 from tests.unit.bundles.returns.returning_runs import RUN, a_run, collected, content, entries
 
 
-def test_a_run_that_is_being_written_is_not_collected(far: Path, tmp_path: Path) -> None:
+def test_a_run_being_written_is_not_collected(far: Path, tmp_path: Path) -> None:
     run = a_run(far)
     lock = run.lock()
 
@@ -23,7 +23,8 @@ def test_a_run_that_is_being_written_is_not_collected(far: Path, tmp_path: Path)
     assert not list(tmp_path.glob("*.zst*"))
 
 
-def test_a_file_that_is_there_stays_unless_it_is_the_same(far: Path, tmp_path: Path) -> None:
+def test_an_existing_file_with_other_content_stays(far: Path, tmp_path: Path) -> None:
+    """A file that is there already stays, and is an error unless it has the same content."""
     run = a_run(far)
     file = collected(tmp_path / "r.tar.zst", run)
     first = file.read_bytes()
@@ -37,7 +38,8 @@ def test_a_file_that_is_there_stays_unless_it_is_the_same(far: Path, tmp_path: P
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["r.tar.zst"]
 
 
-def test_a_link_that_leads_nowhere_is_not_replaced_either(far: Path, tmp_path: Path) -> None:
+def test_a_dangling_link_is_not_replaced(far: Path, tmp_path: Path) -> None:
+    """A link that leads nowhere is not replaced by the collected file."""
     link = tmp_path / "r.tar.zst"
     link.symlink_to("not-mounted")
 
@@ -47,7 +49,8 @@ def test_a_link_that_leads_nowhere_is_not_replaced_either(far: Path, tmp_path: P
     assert link.is_symlink()
 
 
-def test_a_file_that_grows_meanwhile_is_told_and_nothing_is_left(far: Path, tmp_path: Path) -> None:
+def test_a_file_growing_during_collection_is_reported(far: Path, tmp_path: Path) -> None:
+    """A file that grows while it is collected is reported, and nothing is left."""
     run = a_run(far)
     log = next(run.folder.rglob("log.txt"))
 
@@ -65,7 +68,8 @@ def test_a_file_that_grows_meanwhile_is_told_and_nothing_is_left(far: Path, tmp_
     assert not list(tmp_path.glob("*.zst*")) + list(tmp_path.glob(".*"))
 
 
-def test_links_and_pipes_that_were_planted_stay_behind_and_are_told(far: Path, home: Path, tmp_path: Path) -> None:
+def test_planted_links_and_pipes_stay_behind(far: Path, home: Path, tmp_path: Path) -> None:
+    """Links and pipes that were planted in a run stay behind and are reported."""
     run = a_run(far)
     folder = run.repeat_folder(run.plan().cells[0].id, 0)
     (folder / "passwd").symlink_to("/etc/passwd")
@@ -96,14 +100,16 @@ def test_long_and_foreign_names_are_carried(far: Path, home: Path, tmp_path: Pat
     assert (home / RUN / ("x" * 200) / ("y" * 200) / "0" / "Größe 大きさ.txt").read_text() == "here"
 
 
-def test_the_headers_of_the_file_say_nothing_of_the_user_or_the_time(far: Path, tmp_path: Path) -> None:
+def test_file_headers_hide_user_and_time(far: Path, tmp_path: Path) -> None:
+    """The headers of the collected file say nothing of the user or the time."""
     file = collected(tmp_path / "r.tar.zst", a_run(far))
 
     for header, _ in entries(file):
         assert (header.uid, header.gid, header.uname, header.gname, header.mtime) == (0, 0, "", "", 0)
 
 
-def test_a_name_that_no_run_can_have_is_refused_before_it_is_collected(far: Path, tmp_path: Path) -> None:
+def test_an_impossible_run_name_is_refused_before_collection(far: Path, tmp_path: Path) -> None:
+    """A name that no run can have is refused before the run is collected."""
     run = a_run(far, "my run")
 
     with pytest.raises(InputError, match="'my run' is none; rename the folder"):

@@ -22,7 +22,7 @@ from orchestrator.results.store import Run
 from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, collected, content
 
 
-def test_every_file_of_the_runs_comes_home_as_it_was(far: Path, home: Path, tmp_path: Path) -> None:
+def test_every_collected_file_comes_home_unchanged(far: Path, home: Path, tmp_path: Path) -> None:
     runs = [a_run(far), a_run(far, OTHER, rate=2000.0)]
     file = collected(tmp_path / "r.tar.zst", *runs)
 
@@ -33,7 +33,8 @@ def test_every_file_of_the_runs_comes_home_as_it_was(far: Path, home: Path, tmp_
     assert len(content(home)) == 2 * (1 + 2 * 3)
 
 
-def test_who_measured_what_is_in_the_file_and_in_the_run_at_home(far: Path, home: Path, tmp_path: Path) -> None:
+def test_file_and_merged_run_name_the_host(far: Path, home: Path, tmp_path: Path) -> None:
+    """The host that measured a run is named in the file and in the run at home."""
     file = collected(tmp_path / "r.tar.zst", a_run(far), a_run(far, OTHER, host={"hostname": "farther"}))
 
     merged = merge(file, home)
@@ -42,7 +43,8 @@ def test_who_measured_what_is_in_the_file_and_in_the_run_at_home(far: Path, home
     assert Run(home / RUN).record().host == HOST
 
 
-def test_two_collections_of_the_same_runs_are_the_same_bytes(far: Path, tmp_path: Path) -> None:
+def test_equal_collections_are_the_same_bytes(far: Path, tmp_path: Path) -> None:
+    """Two collections of the same runs are the same bytes, whatever the times of the files."""
     one, two = a_run(far), a_run(far, OTHER)
     first = collected(tmp_path / "1.tar.zst", one, two).read_bytes()
     for path in far.rglob("*"):
@@ -51,7 +53,7 @@ def test_two_collections_of_the_same_runs_are_the_same_bytes(far: Path, tmp_path
     assert collected(tmp_path / "2.tar.zst", two, one, one).read_bytes() == first
 
 
-def test_the_file_can_be_checked_with_tar_and_sha256sum_alone(far: Path, tmp_path: Path) -> None:
+def test_tar_and_sha256sum_suffice_to_check_the_file(far: Path, tmp_path: Path) -> None:
     file = collected(tmp_path / "r.tar.zst", a_run(far))
 
     plain = zstandard.ZstdDecompressor().decompressobj().decompress(file.read_bytes())
@@ -91,9 +93,8 @@ def test_pages_that_were_made_since_are_no_collision(far: Path, home: Path, tmp_
 
 
 @pytest.mark.parametrize("change", ["other", "missing", "link"])
-def test_a_run_with_other_content_is_a_collision_that_names_the_file(
-    far: Path, home: Path, tmp_path: Path, change: str
-) -> None:
+def test_a_run_collision_names_the_differing_file(far: Path, home: Path, tmp_path: Path, change: str) -> None:
+    """A run with other content than that at home is a collision, and the error names the file."""
     file = collected(tmp_path / "r.tar.zst", a_run(far), a_run(far, OTHER))
     here = a_run(home)
     log = here.repeat_folder(here.plan().cells[0].id, 1) / "log.txt"
@@ -111,7 +112,8 @@ def test_a_run_with_other_content_is_a_collision_that_names_the_file(
     assert not list(home.glob(".merging-*"))
 
 
-def test_a_broken_link_in_the_place_of_a_run_is_not_replaced(far: Path, home: Path, tmp_path: Path) -> None:
+def test_a_broken_link_for_a_run_is_kept(far: Path, home: Path, tmp_path: Path) -> None:
+    """A broken link in the place of a run is not replaced."""
     file = collected(tmp_path / "r.tar.zst", a_run(far))
     home.mkdir(parents=True)
     (home / RUN).symlink_to(tmp_path / "nowhere")
@@ -123,7 +125,8 @@ def test_a_broken_link_in_the_place_of_a_run_is_not_replaced(far: Path, home: Pa
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_what_a_killed_merge_has_left_is_cleared_away_by_the_next(far: Path, home: Path, tmp_path: Path) -> None:
+def test_the_next_merge_clears_a_killed_ones_remains(far: Path, home: Path, tmp_path: Path) -> None:
+    """The files that a killed merge has left are cleared away by the next one."""
     file = collected(tmp_path / "r.tar.zst", a_run(far))
     (home / ".merging-0123").mkdir(parents=True)
     (home / ".merging-0123" / "part").write_text("half")
@@ -155,7 +158,7 @@ merge(Path(sys.argv[1]), Path(sys.argv[2]))
 
 
 @pytest.mark.parametrize("renames", [0, 1, 2])
-def test_a_killed_merge_shows_no_run_until_the_next(far: Path, home: Path, tmp_path: Path, renames: int) -> None:
+def test_a_killed_merge_shows_none_of_its_runs(far: Path, home: Path, tmp_path: Path, renames: int) -> None:
     """Whatever the rename before which a merge is killed, readers see none of its runs, and the next merge all."""
     third = "20260102T050607Z-0a1b"
     file = collected(tmp_path / "r.tar.zst", *(a_run(far, name) for name in (RUN, OTHER, third)))
@@ -191,7 +194,7 @@ def test_a_merge_whose_second_rename_fails_leaves_nothing(
     assert (runs(home), content(home)) == ([], {})
 
 
-def test_runs_are_on_disk_before_they_get_their_names(
+def test_runs_reach_the_disk_before_their_names(
     far: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut must not leave a name whose run is not on disk: nothing but the order of the calls shows that."""
@@ -213,7 +216,7 @@ def test_runs_are_on_disk_before_they_get_their_names(
     assert not (home / ".merging.json").exists()
 
 
-def test_a_merge_that_fails_while_it_writes_leaves_nothing(
+def test_a_merge_failing_to_write_leaves_nothing(
     far: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = collected(tmp_path / "r.tar.zst", a_run(far))
@@ -228,9 +231,10 @@ def test_a_merge_that_fails_while_it_writes_leaves_nothing(
     assert content(home) == {}
 
 
-def test_what_the_disk_cannot_hold_is_refused_before_it_is_written(
+def test_a_merge_beyond_the_free_space_is_refused(
     far: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A merge that the disk cannot hold is refused before anything is written."""
     file = collected(tmp_path / "r.tar.zst", a_run(far))
     usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
     monkeypatch.setattr(merging.shutil, "disk_usage", lambda _: usage)

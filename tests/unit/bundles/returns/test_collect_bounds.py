@@ -77,7 +77,8 @@ def test_earlier_attempts_are_carried(run: Run, tmp_path: Path) -> None:
     assert found.left_out == ()
 
 
-def test_what_bears_a_name_of_the_contract_is_bounded_too(run: Run, tmp_path: Path) -> None:
+def test_files_of_contract_names_are_bounded_too(run: Run, tmp_path: Path) -> None:
+    """Files that bear a name of the contract are bounded like all others."""
     for path in (repeat(run) / "phase", *(repeat(run) / f"attempt-{number}" / "log.txt" for number in range(1, 30))):
         path.parent.mkdir(exist_ok=True)
         with path.open("wb") as file:
@@ -138,7 +139,7 @@ def test_folders_nested_too_deep_stay_behind(run: Run, tmp_path: Path) -> None:
         ("r/models/a/0/log.txt", ""),
     ],
 )
-def test_the_launch_of_a_file_is_known_by_its_path(path: str, launch: str) -> None:
+def test_the_path_of_a_file_gives_its_launch(path: str, launch: str) -> None:
     assert launch_of(path) == launch
 
 

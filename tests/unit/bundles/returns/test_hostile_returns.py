@@ -51,7 +51,8 @@ def _files(good: Path) -> dict[str, bytes]:
     ],
     ids=ascii,
 )  # fmt: skip
-def test_a_path_that_is_not_plain_is_refused_however_right_its_sum_is(good: Path, tmp_path: Path, path: str) -> None:
+def test_a_path_that_is_not_plain_is_refused(good: Path, tmp_path: Path, path: str) -> None:
+    """A path that is not plain is refused, however right its sum is."""
     _refused(
         honest(_files(good) | {path: b"here I am"}),
         tmp_path,
@@ -60,7 +61,7 @@ def test_a_path_that_is_not_plain_is_refused_however_right_its_sum_is(good: Path
 
 
 @pytest.mark.parametrize("path", ["stray", "20990101T000000Z-ffff"])
-def test_a_file_that_belongs_to_no_run_is_refused(good: Path, tmp_path: Path, path: str) -> None:
+def test_a_file_of_no_run_is_refused(good: Path, tmp_path: Path, path: str) -> None:
     members = entries(good / "r.tar.zst")
     header = tarfile.TarInfo(path)
     _refused(packed([*members, (header, b"")]), tmp_path, f"it has files that {SUMS} does not list")
@@ -84,7 +85,7 @@ def test_what_is_no_plain_file_is_refused(good: Path, tmp_path: Path, kind: byte
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, -1])
-def test_a_file_that_is_missing_is_noticed_wherever_it_was(good: Path, tmp_path: Path, place: int) -> None:
+def test_a_missing_file_is_noticed_at_every_place(good: Path, tmp_path: Path, place: int) -> None:
     members = entries(good / "r.tar.zst")
     del members[place]
 
@@ -130,7 +131,7 @@ def test_what_follows_the_end_is_refused(good: Path, tmp_path: Path, more: bytes
     _refused(zstandard.compress(plain + more), tmp_path, "something follows its end")
 
 
-def test_a_zip_bomb_is_stopped_at_what_it_has_announced(good: Path, tmp_path: Path) -> None:
+def test_a_zip_bomb_stops_at_its_announced_size(good: Path, tmp_path: Path) -> None:
     bomb = honest(_files(good) | {f"{RUN}/zeros": bytes(200_000_000)})
     members = [(header, data) for header, data in entries_of(bomb, tmp_path)]
     manifest = json.loads(members[0][1])
@@ -183,14 +184,13 @@ _LINES = [sums_line("0" * 64, f"{RUN}/{number:09}") for number in range(20_000)]
     ],
     ids=["zeros", "no lines", "too many", "the same again"],
 )
-def test_sums_that_unpack_to_anything_are_not_written_to_the_disk(
-    tmp_path: Path, begun: bytes, files: int, said: str
-) -> None:
+def test_bad_sums_are_never_written_to_the_disk(tmp_path: Path, begun: bytes, files: int, said: str) -> None:
     """They break off after what shows that they are none: who reads on sees that they are cut off."""
     _refused(_announcing(0, 4 * len(begun), begun, files), tmp_path, said)
 
 
-def test_headers_and_windows_beyond_reason_are_refused_before_they_take_memory(good: Path, tmp_path: Path) -> None:
+def test_oversized_headers_and_windows_are_refused_early(good: Path, tmp_path: Path) -> None:
+    """Headers and windows beyond reason are refused before they take memory."""
     comment = tarfile.TarInfo("x")
     comment.type, comment.size = tarfile.XHDTYPE, 4 * 10**9
     _refused(zstandard.compress(comment.tobuf() + bytes(1024)), tmp_path, "header of 4000000000 bytes")
@@ -212,9 +212,10 @@ def test_headers_and_windows_beyond_reason_are_refused_before_they_take_memory(g
         ({"orchestrator_version": ["0"]}, "its manifest cannot be read: orchestrator_version"),
     ],
 )
-def test_a_manifest_that_is_none_or_from_the_future_is_told(
+def test_a_foreign_or_newer_manifest_is_reported(
     good: Path, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
+    """A manifest that is none of ours, cannot be read or is from the future is reported as such."""
     _refused(honest(_files(good), **change), tmp_path, said)
 
 
@@ -239,15 +240,14 @@ def test_what_is_something_else_altogether_is_told(tmp_path: Path, junk: bytes) 
         (None, "no such run"),
     ],
 )
-def test_a_run_whose_record_cannot_be_read_is_refused(
-    good: Path, tmp_path: Path, record: bytes | None, said: str
-) -> None:
+def test_a_run_without_readable_record_is_refused(good: Path, tmp_path: Path, record: bytes | None, said: str) -> None:
     files = {path: data for path, data in _files(good).items() if path != f"{RUN}/run.json"}
 
     _refused(honest(files | ({} if record is None else {f"{RUN}/run.json": record})), tmp_path, said)
 
 
-def test_a_run_that_says_it_is_another_or_of_another_host_is_refused(good: Path, tmp_path: Path) -> None:
+def test_a_run_contradicting_its_manifest_is_refused(good: Path, tmp_path: Path) -> None:
+    """A run that says it is another one, or of another host, than the manifest says is refused."""
     files = _files(good)
     record = json.loads(files[f"{RUN}/run.json"])
     for change in ({"run": OTHER}, {"host": {"hostname": "mine"}}):
@@ -255,5 +255,6 @@ def test_a_run_that_says_it_is_another_or_of_another_host_is_refused(good: Path,
         _refused(honest(changed), tmp_path, "says something else of itself than the manifest")
 
 
-def test_a_file_and_a_folder_of_one_name_are_refused(good: Path, tmp_path: Path) -> None:
+def test_a_file_named_like_a_folder_is_refused(good: Path, tmp_path: Path) -> None:
+    """A file and a folder of one name are refused."""
     _refused(honest(_files(good) | {f"{RUN}/x": b"", f"{RUN}/x/y": b""}), tmp_path, "a file and a folder at once")

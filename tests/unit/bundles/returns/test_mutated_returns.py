@@ -42,9 +42,10 @@ def _mutated(generator: random.Random, whole: bytes) -> bytes:
 
 @settings(max_examples=examples(2000), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(generator=st.randoms(use_true_random=False))
-def test_a_mutated_file_comes_home_as_it_was_collected_or_not_at_all(
+def test_a_mutated_file_comes_home_unchanged_or_never(
     good: Path, tmp_path_factory: pytest.TempPathFactory, generator: random.Random
 ) -> None:
+    """A mutated file comes home as it was collected, or not at all."""
     # In memory where that can be: most of the time goes into making and removing folders.
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else tmp_path_factory.getbasetemp()))

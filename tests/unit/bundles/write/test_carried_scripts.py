@@ -98,7 +98,7 @@ def test_a_bundle_holds_the_declared_files_alone(bundle: Path, tmp_path: Path) -
     assert b"password" not in b"".join(content(bundle).values())
 
 
-def test_a_carried_plan_names_no_place_on_the_host(bundle: Path, tmp_path: Path) -> None:
+def test_a_carried_plan_names_no_host_path(bundle: Path, tmp_path: Path) -> None:
     plan = (bundle / layout.PLAN).read_text()
 
     assert str(tmp_path) not in plan
@@ -106,7 +106,7 @@ def test_a_carried_plan_names_no_place_on_the_host(bundle: Path, tmp_path: Path)
     assert {cell.framework.dockerfile for cell in kept(bundle, tmp_path / "bundles").plan().cells} == {"Dockerfile"}
 
 
-def test_a_delta_leaves_out_scripts_that_are_the_same(bundle: Path, home: Path, script: Script, tmp_path: Path) -> None:
+def test_a_delta_leaves_out_unchanged_scripts(bundle: Path, home: Path, script: Script, tmp_path: Path) -> None:
     second = tmp_path / "second"
     manifest = exported(
         an_engine("1"), second, ["1"], since=bundle, plan=a_plan(script), scripts=((script, home),)
@@ -117,7 +117,7 @@ def test_a_delta_leaves_out_scripts_that_are_the_same(bundle: Path, home: Path, 
     assert content(found.folder / "scripts" / "lm") == FILES
 
 
-def test_a_script_that_changed_since_it_was_planned_is_not_carried(home: Path, script: Script, tmp_path: Path) -> None:
+def test_a_script_changed_since_planning_is_not_carried(home: Path, script: Script, tmp_path: Path) -> None:
     (home / "lib" / "util.py").write_text("UTIL = 2\n")
 
     with pytest.raises(InputError, match=r"lib/util\.py: changed since it was planned for the script lm; try again"):
@@ -171,9 +171,8 @@ def test_a_file_of_another_size_is_not_frozen(home: Path, script: Script, tmp_pa
         ),
     ],
 )  # fmt: skip
-def test_a_plan_that_names_a_place_on_the_host_is_not_loaded(
-    bundle: Path, tmp_path: Path, change: Change, said: str
-) -> None:
+def test_a_plan_with_host_paths_is_not_loaded(bundle: Path, tmp_path: Path, change: Change, said: str) -> None:
+    """A plan that names a place on the host is not loaded."""
     forged(bundle, change)
 
     with pytest.raises(InputError) as caught:
@@ -183,7 +182,9 @@ def test_a_plan_that_names_a_place_on_the_host_is_not_loaded(
     assert not (tmp_path / "bundles").exists()
 
 
-def test_a_plan_of_an_earlier_version_is_read_and_its_script_not_run(bundle: Path, tmp_path: Path) -> None:
+def test_an_earlier_plans_script_is_not_run(bundle: Path, tmp_path: Path) -> None:
+    """A plan of an earlier version is read, and its script is not run."""
+
     def earlier(document: dict[str, Any]) -> None:
         old = {"name": "lm", "path": "/srv/work/train.py", "metrics": [], "arguments": [], "environment": []}
         document["cells"][0]["script"] = old

@@ -57,19 +57,22 @@ def refused(host: Host, *arguments: str | Path, status: int, folder: Path | None
     return line
 
 
-def test_it_gets_its_arguments_as_they_are_after_its_image(host: Host) -> None:
+def test_arguments_follow_the_image_unchanged(host: Host) -> None:
+    """The container gets its arguments as they are, after its image."""
     words = started(host, "run", "--select", "a b*", "--", "-x")
 
     assert words[words.index(installing.IMAGE_ID) :] == [installing.IMAGE_ID, "run", "--select", "a b*", "--", "-x"]
 
 
-def test_it_runs_the_image_that_was_installed_whatever_has_got_its_name_since(host: Host) -> None:
+def test_the_container_runs_the_installed_image(host: Host) -> None:
+    """The container runs the image that was installed, whatever has got its name since."""
     host.has(installing.REFERENCE, "sha256:" + "6" * 64)
 
     assert installing.IMAGE_ID in started(host, "plan")
 
 
-def test_it_sees_where_it_is_started_its_cache_its_data_and_its_engine_and_no_more(host: Host) -> None:
+def test_the_container_sees_only_its_own_places(host: Host) -> None:
+    """The container sees the folder it starts in, its cache, its data and its engine, and no more."""
     words = started(host, "plan")
 
     own = {f"{host.home}/work", f"{host.home}/.cache/framework-bench", f"{host.home}/.local/share/framework-bench"}
@@ -78,7 +81,8 @@ def test_it_sees_where_it_is_started_its_cache_its_data_and_its_engine_and_no_mo
     assert words[words.index("--network") + 1] == "none"
 
 
-def test_it_sees_the_folders_that_arguments_name_and_those_of_files(host: Host) -> None:
+def test_the_container_sees_folders_named_by_arguments(host: Host) -> None:
+    """The container sees the folders that arguments name, and those of the files that they name."""
     for name in ("a, b: c", "matrices", "more", "results"):
         (host.home / name).mkdir()
     (host.home / "matrices/m.yaml").write_text("")
@@ -93,13 +97,15 @@ def test_it_sees_the_folders_that_arguments_name_and_those_of_files(host: Host) 
     assert str(host.home) not in named
 
 
-def test_a_folder_within_one_that_is_seen_is_not_named_twice(host: Host) -> None:
+def test_a_nested_folder_is_not_shared_twice(host: Host) -> None:
+    """A folder within one that the container sees is not named a second time."""
     (host.home / "work/inner").mkdir()
 
     assert f"{host.home}/work/inner" not in shared(started(host, "load", "inner", f"{host.home}/work/inner"))
 
 
-def test_beside_a_delta_it_sees_the_bundles_that_it_may_build_on(host: Host) -> None:
+def test_a_delta_shows_the_bundles_next_to_it(host: Host) -> None:
+    """Next to a delta, the container sees the bundles that it may build on."""
     stick = host.home / "the stick"
     for name, base in (("first", None), ("second", Base(name="first", manifest_sha256="0" * 64)), ("photos", None)):
         (stick / name).mkdir(parents=True)
@@ -119,7 +125,7 @@ def test_beside_a_delta_it_sees_the_bundles_that_it_may_build_on(host: Host) -> 
     assert seen(of_the_second) == {f"{stick}/first", f"{stick}/second", f"{stick}/older.tar"}
 
 
-def test_runs_in_it_take_turns_with_those_of_the_host(host: Host) -> None:
+def test_container_runs_take_turns_with_host_runs(host: Host) -> None:
     words = started(host, "run")
     assert "ORCHESTRATOR_LOCK_FOLDER" in {words[at + 1] for at, word in enumerate(words) if word == "--env"}
 
@@ -130,7 +136,8 @@ def test_runs_in_it_take_turns_with_those_of_the_host(host: Host) -> None:
     assert turns() not in named
 
 
-def test_a_file_in_a_folder_of_the_system_is_seen_alone(host: Host) -> None:
+def test_a_system_file_is_seen_without_its_folder(host: Host) -> None:
+    """A file in a folder of the system is seen alone."""
     named = shared(started(host, "load", "--allowed-signers", "/etc/hostname"))
 
     assert "/etc/hostname" in named
@@ -143,7 +150,8 @@ def test_a_folder_of_the_system_is_not_shared(host: Host, folder: str) -> None:
     assert "a folder of the system" in refused(host, "plan", status=2, folder=Path(folder))
 
 
-def test_it_runs_as_the_caller_with_the_groups_of_the_caller_and_of_the_engine(host: Host) -> None:
+def test_the_container_runs_as_the_caller(host: Host) -> None:
+    """The container runs as the caller, with the groups of the caller and of the engine."""
     words = started(host, "plan")
 
     groups = {words[at + 1] for at, word in enumerate(words) if word == "--group-add"}
@@ -152,7 +160,8 @@ def test_it_runs_as_the_caller_with_the_groups_of_the_caller_and_of_the_engine(h
     assert {str(group) for group in os.getgroups()} <= groups
 
 
-def test_it_gets_the_variables_that_are_its_own_by_name_and_no_others(host: Host) -> None:
+def test_the_container_gets_only_its_own_variables(host: Host) -> None:
+    """The container gets the variables that are its own, by name, and no others."""
     host.variables |= {"ORCHESTRATOR_IDLE_WAIT": "0", "A_SECRET": "x"}
 
     words = started(host, "plan")
@@ -162,7 +171,7 @@ def test_it_gets_the_variables_that_are_its_own_by_name_and_no_others(host: Host
     assert "A_SECRET" not in names
 
 
-def test_it_is_confined_to_the_cpus_of_the_caller(host: Host) -> None:
+def test_the_container_keeps_to_the_callers_cpus(host: Host) -> None:
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         pytest.skip("this machine has one CPU")
@@ -186,7 +195,8 @@ def test_an_engine_that_is_not_there_is_named(host: Host) -> None:
     assert refused(host, "plan", status=3) == "orchestrator: no container engine at /nowhere.sock; start Docker"
 
 
-def test_an_image_that_has_gone_is_told_with_the_remedy(host: Host) -> None:
+def test_a_missing_image_is_reported_with_its_remedy(host: Host) -> None:
+    """An image that has gone from the engine is reported with the remedy."""
     (host.home / "images").unlink()
 
     assert f"{installing.REFERENCE} is not on this engine any more; run install.sh" in refused(host, "plan", status=3)

@@ -23,7 +23,8 @@ from tests.unit.bundles.bundle_fake_engine import FakeEngine, docker_archive, la
 from tests.unit.bundles.small_bundles import BASE, an_engine, an_export, content, exported, verified
 
 
-def test_a_layer_that_images_share_is_there_once_and_the_engine_gives_each_image_once(tmp_path: Path) -> None:
+def test_a_shared_layer_is_stored_only_once(tmp_path: Path) -> None:
+    """A layer that images share is there once, and the engine gives each image once."""
     engine = an_engine("1", "2")
     manifest = exported(engine, tmp_path / "bundle", ["1", "2"])
 
@@ -34,7 +35,8 @@ def test_a_layer_that_images_share_is_there_once_and_the_engine_gives_each_image
     verified(tmp_path / "bundle")
 
 
-def test_images_that_share_their_largest_layer_are_saved_together(tmp_path: Path) -> None:
+def test_images_with_one_largest_layer_are_saved_together(tmp_path: Path) -> None:
+    """Images that share their largest layer are saved together."""
     engine = FakeEngine()
     for release in ("1", "2"):
         engine.add(f"bench/small:{release}-cpu-0123456789ab", [BASE, layer({"x": release.encode()})])
@@ -60,7 +62,8 @@ def test_sha256sum_agrees_with_the_sums(tmp_path: Path) -> None:
     assert said.stdout.count(": OK") == len(content(tmp_path / "bundle")) - 1
 
 
-def test_own_models_are_carried_with_the_definitions_of_frameworks(tmp_path: Path) -> None:
+def test_own_models_carry_their_framework_definitions(tmp_path: Path) -> None:
+    """Own models are carried with the definitions of frameworks."""
     own = ModelFile("wide", "x = 1\n", "ab" * 32, (ModelDefinition("wide", "torch", "y = 1\n", "cd" * 32),))
 
     exported(an_engine("1"), tmp_path / "bundle", ["1"], own_models=(own,))
@@ -86,7 +89,8 @@ def test_the_layout_is_one_that_the_specification_describes(tmp_path: Path) -> N
         assert {one["mediaType"] for one in image["layers"]} == {"application/vnd.oci.image.layer.v1.tar+zstd"}
 
 
-def test_two_exports_of_the_same_are_byte_identical_as_folders_and_as_tars(tmp_path: Path) -> None:
+def test_two_equal_exports_are_byte_identical(tmp_path: Path) -> None:
+    """Two exports of the same are byte-identical, as folders and as tars."""
     tars = []
     for number, order in enumerate((["1", "2"], ["2", "1"])):
         engine = FakeEngine()
@@ -106,7 +110,7 @@ def test_two_exports_of_the_same_are_byte_identical_as_folders_and_as_tars(tmp_p
 @pytest.mark.parametrize(
     "archive", [oci_archive, lambda engine, names: oci_archive(engine, names, packed=False)], ids=["gzip", "plain"]
 )
-def test_engines_that_save_oci_layouts_give_the_same_layers(tmp_path: Path, archive: object) -> None:
+def test_engines_saving_oci_layouts_give_the_same_layers(tmp_path: Path, archive: object) -> None:
     old, new = an_engine("1", "2"), an_engine("1", "2")
     new.archive = archive  # type: ignore[assignment]
 
@@ -116,7 +120,8 @@ def test_engines_that_save_oci_layouts_give_the_same_layers(tmp_path: Path, arch
     assert found.images == expected.images
 
 
-def test_an_interrupted_export_is_no_bundle_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_an_interrupted_export_resumes_where_it_stopped(tmp_path: Path) -> None:
+    """An interrupted export is no bundle, and goes on where it stopped."""
     engine = an_engine("1", "2")
     whole = exported(engine, tmp_path / "whole", ["1", "2"])
     first = "bench/small:1-cpu-0123456789ab"
@@ -141,7 +146,9 @@ def test_an_interrupted_export_is_no_bundle_and_goes_on_where_it_stopped(tmp_pat
     assert content(tmp_path / "bundle") == content(tmp_path / "whole")
 
 
-def test_an_export_that_cannot_be_signed_in_the_end_is_no_bundle(tmp_path: Path) -> None:
+def test_an_export_without_its_signature_is_no_bundle(tmp_path: Path) -> None:
+    """An export that cannot be signed in the end is no bundle."""
+
     def refused(_: bytes) -> bytes:
         assert not (tmp_path / "bundle" / layout.MANIFEST).exists()
         raise InputError("the agent is gone")
@@ -154,13 +161,15 @@ def test_an_export_that_cannot_be_signed_in_the_end_is_no_bundle(tmp_path: Path)
         open_source(tmp_path / "bundle")
 
 
-def test_the_signature_is_over_the_manifest_and_is_there_before_the_bundle_is_whole(tmp_path: Path) -> None:
+def test_the_signature_covers_the_manifest(tmp_path: Path) -> None:
+    """The signature is over the manifest, and is there before the bundle is whole."""
     manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"], sign=lambda content: content[::-1])
 
     assert (tmp_path / "bundle" / layout.SIGNATURE).read_bytes() == manifest.encoded()[::-1]
 
 
-def test_a_blob_that_the_power_took_away_is_made_again(tmp_path: Path) -> None:
+def test_a_zeroed_blob_is_made_again(tmp_path: Path) -> None:
+    """A blob that a power cut took away is made again."""
     engine = an_engine("1")
     whole = exported(engine, tmp_path / "bundle", ["1"])
     blob = tmp_path / "bundle" / layout.blob_path(whole.images[0].layers[0].digest)
@@ -170,7 +179,8 @@ def test_a_blob_that_the_power_took_away_is_made_again(tmp_path: Path) -> None:
     verified(tmp_path / "bundle")
 
 
-def test_what_an_earlier_export_left_in_the_folder_and_is_no_longer_wanted_goes(tmp_path: Path) -> None:
+def test_earlier_files_no_longer_wanted_are_removed(tmp_path: Path) -> None:
+    """Files that an earlier export left in the folder are removed where they are no longer wanted."""
     exported(an_engine("1", "2"), tmp_path / "bundle", ["1", "2"])
     exported(an_engine("1", "2"), tmp_path / "bundle", ["2"])
     exported(an_engine("1", "2"), tmp_path / "fresh", ["2"])
@@ -178,7 +188,7 @@ def test_what_an_earlier_export_left_in_the_folder_and_is_no_longer_wanted_goes(
     assert content(tmp_path / "bundle") == content(tmp_path / "fresh")
 
 
-def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
 
     with pytest.raises(InputError, match="holds something else than a bundle; choose another -o"):
@@ -196,7 +206,8 @@ def test_a_manifest_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert list(content(tmp_path)) == ["manifest.json"]
 
 
-def test_an_engine_whose_archive_lies_about_a_layer_is_not_believed(tmp_path: Path) -> None:
+def test_a_lying_archive_of_an_engine_is_refused(tmp_path: Path) -> None:
+    """An engine whose archive lies about a layer is not believed."""
     engine = an_engine("1")
     engine.layers = dict.fromkeys(engine.layers, BASE)
 
@@ -204,7 +215,8 @@ def test_an_engine_whose_archive_lies_about_a_layer_is_not_believed(tmp_path: Pa
         exported(engine, tmp_path / "bundle", ["1"])
 
 
-def test_stopping_ends_an_export_that_can_be_taken_up(tmp_path: Path) -> None:
+def test_a_stopped_export_can_be_resumed(tmp_path: Path) -> None:
+    """Stopping ends an export in a state in which it can be taken up again."""
     stop = threading.Event()
     stop.set()
     engine = an_engine("1")
@@ -216,7 +228,8 @@ def test_stopping_ends_an_export_that_can_be_taken_up(tmp_path: Path) -> None:
     assert (tmp_path / "bundle" / layout.STATE).exists()
 
 
-def test_a_delta_holds_what_the_earlier_bundle_does_not(tmp_path: Path) -> None:
+def test_a_delta_holds_only_new_content(tmp_path: Path) -> None:
+    """A delta holds the content that the earlier bundle does not."""
     data = tmp_path / "images-of-cats"
     data.mkdir()
     (data / "cat.bin").write_bytes(b"cat" * 1000)
@@ -236,7 +249,8 @@ def test_a_delta_holds_what_the_earlier_bundle_does_not(tmp_path: Path) -> None:
         verified(tmp_path / "delta")
 
 
-def test_what_the_earlier_bundle_holds_is_not_packed_again_to_be_left_out(tmp_path: Path) -> None:
+def test_a_delta_packs_no_layer_of_its_base(tmp_path: Path) -> None:
+    """Layers that the earlier bundle holds are not packed again only to be left out."""
     engine = an_engine("1", "2")
     exported(engine, tmp_path / "first", ["1"])
     whole = exported(engine, tmp_path / "whole", ["1", "2"])
@@ -254,7 +268,8 @@ def test_what_the_earlier_bundle_holds_is_not_packed_again_to_be_left_out(tmp_pa
     assert packed == [whole.images[1].layers[1].diff_id]
 
 
-def test_a_delta_may_not_replace_the_bundle_that_it_builds_on(tmp_path: Path) -> None:
+def test_a_delta_may_not_replace_its_base(tmp_path: Path) -> None:
+    """A delta may not replace the bundle that it builds on."""
     engine = an_engine("1", "2")
     exported(engine, tmp_path / "bundle", ["1"])
     before = content(tmp_path / "bundle")

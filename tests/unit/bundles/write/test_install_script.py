@@ -64,7 +64,8 @@ def test_the_scripts_are_plain_posix_shell(name: str) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: Path(shell.split()[0]).name)
-def test_a_python_that_fits_gets_the_wheels_and_loads_the_rest(host: Host, bundle: Path, shell: str) -> None:
+def test_a_fitting_python_gets_the_wheels(host: Host, bundle: Path, shell: str) -> None:
+    """A Python that fits gets the wheels, and the program then loads the rest."""
     host.shell = shell
 
     done = host.install(bundle)
@@ -104,7 +105,8 @@ def test_an_installation_that_fails_leaves_nothing(host: Host, bundle: Path) -> 
     assert list((host.home / ".local/lib/framework-bench").iterdir()) == []
 
 
-def test_without_a_python_it_runs_from_its_own_image(host: Host, bundle: Path) -> None:
+def test_the_program_runs_from_its_image_without_python(host: Host, bundle: Path) -> None:
+    """Without a Python that fits, the program runs from its own image."""
     host.without_python()
 
     done = host.install(bundle, "--no-load")
@@ -116,14 +118,15 @@ def test_without_a_python_it_runs_from_its_own_image(host: Host, bundle: Path) -
     ]  # fmt: skip
 
 
-def test_an_image_that_the_engine_has_is_not_loaded_again(host: Host, bundle: Path) -> None:
+def test_an_image_on_the_engine_is_not_reloaded(host: Host, bundle: Path) -> None:
     host.install(bundle, "--no-load", "--container")
     host.install(bundle, "--no-load", "--container")
 
     assert len([line for line in host.asked() if line.startswith("load")]) == 1
 
 
-def test_an_image_that_has_its_name_and_is_another_is_not_taken_for_it(host: Host, bundle: Path) -> None:
+def test_another_image_of_that_name_is_not_taken(host: Host, bundle: Path) -> None:
+    """An image that has its name and is another one is not taken for it."""
     host.has(installing.REFERENCE, "sha256:" + "6" * 64)
 
     assert host.install(bundle, "--no-load", "--container").returncode == 0
@@ -132,7 +135,8 @@ def test_an_image_that_has_its_name_and_is_another_is_not_taken_for_it(host: Hos
     assert f"image_id='{installing.IMAGE_ID}'" in host.command.read_text().splitlines()
 
 
-def test_an_image_that_lost_its_name_to_another_gets_it_back(host: Host, bundle: Path) -> None:
+def test_an_image_gets_its_lost_name_back(host: Host, bundle: Path) -> None:
+    """An image that lost its name to another gets it back."""
     host.install(bundle, "--no-load", "--container")
     host.has(installing.REFERENCE, "sha256:" + "6" * 64)
 
@@ -156,7 +160,8 @@ def test_an_engine_that_does_not_serve_is_named(host: Host, bundle: Path, variab
     assert said in refusal(host, bundle, "--container", status=3)
 
 
-def test_without_an_engine_or_a_python_the_remedy_is_told(host: Host, bundle: Path) -> None:
+def test_missing_engine_and_python_get_a_remedy(host: Host, bundle: Path) -> None:
+    """Without an engine or a Python, the error names the remedy."""
     host.without_python()
     (host.tools / "docker").unlink()
     for tool in TOOLS:
@@ -167,7 +172,8 @@ def test_without_an_engine_or_a_python_the_remedy_is_told(host: Host, bundle: Pa
     assert "there is no command docker here" in refusal(host, bundle, status=3)
 
 
-def test_a_python_asked_for_that_does_not_fit_is_told_why(host: Host, bundle: Path) -> None:
+def test_an_unfit_python_is_refused_with_reason(host: Host, bundle: Path) -> None:
+    """A Python that was asked for and does not fit is refused with the reason."""
     (bundle / layout.INSTALL).write_text((bundle / layout.INSTALL).read_text().replace(installing.HERE, "3.99"))
     installing.seal(bundle)
 
@@ -176,7 +182,8 @@ def test_a_python_asked_for_that_does_not_fit_is_told_why(host: Host, bundle: Pa
     assert f"is cpython {installing.HERE}, and there are wheels for CPython 3.99" in said
 
 
-def test_the_status_of_loading_is_that_of_the_installation(host: Host, bundle: Path) -> None:
+def test_the_installation_ends_with_the_loading_status(host: Host, bundle: Path) -> None:
+    """The exit status of loading is that of the installation."""
     host.variables = {"ENDS_WITH": "3"}
 
     done = host.install(bundle)
@@ -216,7 +223,8 @@ def test_a_file_too_few_is_refused(host: Host, bundle: Path) -> None:
     assert "thing-1.0-py3-none-any.whl is missing" in refusal(host, bundle)
 
 
-def test_a_wheel_and_its_sum_changed_together_are_refused(host: Host, bundle: Path) -> None:
+def test_a_wheel_changed_with_its_sum_is_refused(host: Host, bundle: Path) -> None:
+    """A wheel and its sum that were changed together are refused."""
     manifest = (bundle / layout.MANIFEST).read_bytes()
     (bundle / WHEEL).write_bytes(b"another")
     installing.seal(bundle)
@@ -274,7 +282,8 @@ def a_delta(bundle: Path, *names: str) -> Path:
     return delta
 
 
-def test_a_delta_takes_what_it_leaves_out_from_the_bundle_beside_it(host: Host, bundle: Path) -> None:
+def test_a_delta_takes_omitted_files_from_its_base(host: Host, bundle: Path) -> None:
+    """A delta takes the files that it leaves out from the bundle next to it."""
     delta = a_delta(bundle, WHEEL, layout.OWN_IMAGE)
 
     assert host.install(delta, "--no-load").returncode == 0
@@ -287,9 +296,7 @@ def test_a_delta_takes_what_it_leaves_out_from_the_bundle_beside_it(host: Host, 
 
 
 @pytest.mark.parametrize("name", ["pip-0-py3-none-any.whl", "thing-9-py3-none-any.whl"])
-def test_a_wheel_that_was_put_beside_those_that_a_delta_leaves_out_is_not_installed(
-    host: Host, bundle: Path, name: str
-) -> None:
+def test_a_wheel_planted_in_the_base_is_ignored(host: Host, bundle: Path, name: str) -> None:
     """Neither a signature nor a sum of the delta speaks of it."""
     (pip,) = (bundle / layout.WHEELS).glob("pip-*")
     delta = a_delta(bundle, WHEEL, f"{layout.WHEELS}/{pip.name}")
@@ -305,7 +312,7 @@ def test_a_wheel_that_was_put_beside_those_that_a_delta_leaves_out_is_not_instal
     assert [path.name for path in program.rglob("thing-*.dist-info")] == ["thing-1.0.dist-info"]
 
 
-def test_only_a_bundle_of_an_allowed_signer_is_installed(host: Host, bundle: Path) -> None:
+def test_only_an_allowed_signers_bundle_is_installed(host: Host, bundle: Path) -> None:
     key, other = host.home / "key", host.home / "other"
     for path in (key, other):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", path], check=True)

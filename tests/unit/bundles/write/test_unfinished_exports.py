@@ -36,9 +36,8 @@ def _whole(folder: Path) -> None:
 
 @pytest.mark.parametrize("begin", [_whole, interrupted])
 @pytest.mark.parametrize("path", OTHERS)
-def test_what_a_person_has_put_into_a_bundle_stays_and_is_named(
-    tmp_path: Path, path: str, begin: Callable[[Path], None]
-) -> None:
+def test_a_persons_files_in_a_bundle_stay(tmp_path: Path, path: str, begin: Callable[[Path], None]) -> None:
+    """Files that a person has put into a bundle stay, and the error names them."""
     begin(tmp_path / "bundle")
     (tmp_path / "bundle" / path).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "bundle" / path).write_text("days of work")
@@ -59,7 +58,8 @@ def test_many_strays_are_counted(tmp_path: Path) -> None:
         exported(an_engine("1"), tmp_path / "bundle", ["1"])
 
 
-def test_a_folder_that_merely_has_such_a_file_is_no_unfinished_bundle(tmp_path: Path) -> None:
+def test_a_similar_file_makes_no_unfinished_bundle(tmp_path: Path) -> None:
+    """A folder that merely has a file of such a name is no unfinished bundle."""
     for name in (layout.STATE, "data/years.csv", "plan.json"):
         (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "mine" / name).write_text("{}")
@@ -72,7 +72,8 @@ def test_a_folder_that_merely_has_such_a_file_is_no_unfinished_bundle(tmp_path: 
 
 
 @pytest.mark.parametrize("parts", [False, True], ids=["images", "all parts"])
-def test_an_interrupted_export_goes_on_whatever_a_kill_has_left_of_it(tmp_path: Path, parts: bool) -> None:
+def test_an_interrupted_export_continues_after_a_kill(tmp_path: Path, parts: bool) -> None:
+    """An interrupted export goes on, whatever a kill has left of it."""
     exported(an_engine("1"), tmp_path / "fresh", ["1"])
     interrupted(tmp_path / "bundle", parts=parts)
     for name in (f"..unfinished.json.{'ab' * 8}", f".manifest.json.{'ab' * 8}", "images/blobs/sha256/.part"):
@@ -84,7 +85,8 @@ def test_an_interrupted_export_goes_on_whatever_a_kill_has_left_of_it(tmp_path: 
     verified(tmp_path / "bundle")
 
 
-def test_a_dataset_is_not_taken_from_the_bundle_that_is_written_anew(tmp_path: Path) -> None:
+def test_a_dataset_inside_the_new_bundle_is_refused(tmp_path: Path) -> None:
+    """A dataset is not taken from the bundle that is written anew."""
     (tmp_path / "cats").mkdir()
     (tmp_path / "cats" / "cat.bin").write_bytes(b"cat")
     exported(an_engine("1"), tmp_path / "bundle", ["1"], data=(("cats", tmp_path / "cats"),))
@@ -96,7 +98,8 @@ def test_a_dataset_is_not_taken_from_the_bundle_that_is_written_anew(tmp_path: P
     assert content(tmp_path / "bundle") == before
 
 
-def test_a_tar_is_replaced_where_it_is_a_bundle_and_not_the_one_that_is_built_on(tmp_path: Path) -> None:
+def test_only_a_tar_of_a_bundle_is_replaced(tmp_path: Path) -> None:
+    """A tar is replaced if it is a bundle, and not the one that is built on."""
     exported(an_engine("1"), tmp_path / "bundle", ["1"])
     archive = write_tar(tmp_path / "bundle", tmp_path / "bundle.tar")
     (tmp_path / "backup.tar").write_bytes(b"years of work" * 100)

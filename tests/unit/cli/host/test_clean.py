@@ -107,7 +107,7 @@ def test_while_an_orchestrator_builds_nothing_is_cleaned(
     assert (code, engine.removed) == (3, [])
 
 
-def test_without_an_engine_the_cache_is_cleaned_all_the_same(
+def test_the_cache_is_cleaned_without_an_engine(
     engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nobody(_: object) -> None:
@@ -134,9 +134,10 @@ def test_the_images_of_a_loaded_bundle_stay(engine: Engine, tmp_path: Path, caps
     assert "bench/a:1-c1" in engine.removed
 
 
-def test_the_image_that_the_program_itself_runs_from_stays(
+def test_the_programs_own_image_stays(
     engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The image that the program itself runs from stays."""
     monkeypatch.setenv("ORCHESTRATOR_OWN_IMAGE", "bench/a:1-c1")
 
     run(capsys, "--yes", "--keep-last", "0")

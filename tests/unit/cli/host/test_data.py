@@ -35,7 +35,7 @@ def test_a_named_dataset_must_be_there(command: Program, tmp_path: Path) -> None
     assert "train-images-idx3-ubyte: is not there" in errors
 
 
-def test_a_stand_in_is_named_in_plan_result_and_report(command: Program, tmp_path: Path) -> None:
+def test_plan_result_and_report_name_a_stand_in(command: Program, tmp_path: Path) -> None:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
 
     code, out, errors = command("data", "signs", "-f", "matrix.yaml", "--stand-in")
@@ -64,7 +64,7 @@ def test_stand_ins_of_a_matrix_replace_nothing(command: Program, tmp_path: Path)
     assert not list(own.iterdir())
 
 
-def test_a_comparison_and_a_history_name_a_stand_in(command: Program, tmp_path: Path) -> None:
+def test_comparison_and_history_name_a_stand_in(command: Program, tmp_path: Path) -> None:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     command("data", "signs", "-f", "matrix.yaml", "--stand-in")
     names = []

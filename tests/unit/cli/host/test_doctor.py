@@ -34,7 +34,8 @@ def doctor(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
     return int(ended.value.code or 0), capsys.readouterr().out
 
 
-def test_a_quiet_host_without_an_engine_is_fit_with_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_quiet_host_without_engine_is_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    """A quiet host without an engine is fit, with warnings."""
     code, out = doctor(capsys)
 
     assert code == 0
@@ -42,9 +43,8 @@ def test_a_quiet_host_without_an_engine_is_fit_with_warnings(capsys: pytest.Capt
     assert "cpupower frequency-set -g performance" in out
 
 
-def test_a_busy_host_is_not_fit_and_the_exit_status_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_host_is_not_fit(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy host is not fit, and the exit status says so."""
     monkeypatch.setattr(vitals, "examine", lambda: replace(SEEN, activity=replace(SEEN.activity, other_cpus=1.9)))
     code, out = doctor(capsys)
 

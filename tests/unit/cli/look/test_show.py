@@ -13,9 +13,10 @@ from tests.unit.reporting import synthetic as s
 TORCH, MXNET = (s.cell(framework, repeats=1) for framework in (s.TORCH, s.MXNET))
 
 
-def test_the_throughput_of_a_cell_in_epochs_is_that_after_the_first(
+def test_throughput_in_epochs_excludes_the_first_epoch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The throughput of a cell in epochs is that after the first epoch."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     cell = s.cell(s.TORCH, s.MLP_EPOCHS, epochs=2, repeats=1)
     plan = s.plan([cell])
@@ -44,7 +45,8 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
-def test_a_cell_alone_is_shown_of_the_latest_run_that_has_it(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cell_is_shown_of_its_latest_run(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cell alone is shown of the latest run that has it."""
     listing.show(run=MXNET.id, results=results)
     assert "20260102T030405Z-aaaa" in capsys.readouterr().out
 
@@ -67,7 +69,7 @@ def test_a_disturbed_repeat_is_shown_as_disturbed(results: Path, capsys: pytest.
     assert "disturbed" not in capsys.readouterr().out
 
 
-def test_a_name_that_is_no_run_gets_the_form_of_cells(results: Path) -> None:
+def test_an_unknown_name_gets_the_cell_form(results: Path) -> None:
     """The framework alone names no cell."""
     with pytest.raises(InputError, match=r"no run 'mxnet'; .*a cell is written IMAGE/WORK, as"):
         listing.show(run="mxnet", results=results)

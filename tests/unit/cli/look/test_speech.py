@@ -28,14 +28,14 @@ def last_line(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out.splitlines()[-1]
 
 
-def test_a_report_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_ends_with_its_page_path(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     content = reported(run)
     outputs.show(RUN, content, report_page(run, content))
 
     assert last_line(capsys) == f"page: {run.folder}/report/index.html".replace("\x1b[31m", "")
 
 
-def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verdict_ends_with_its_page_path(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
     found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
 

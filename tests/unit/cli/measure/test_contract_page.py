@@ -17,7 +17,8 @@ def listed(indent: int) -> set[str]:
     return {name.rstrip("/").partition("/")[0] for name in re.findall(rf"^ {{{indent}}}(\S+)", tree, re.MULTILINE)}
 
 
-def test_what_a_run_leaves_is_in_the_tree_of_the_page(command: Program, tmp_path: Path) -> None:
+def test_the_page_lists_everything_a_run_leaves(command: Program, tmp_path: Path) -> None:
+    """Every file that a run leaves is in the tree of the page."""
     (tmp_path / "matrix.yaml").write_text("version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nrepeats: 1\n")
 
     code, _, said = command("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
@@ -32,7 +33,7 @@ def test_what_a_run_leaves_is_in_the_tree_of_the_page(command: Program, tmp_path
     assert {path.name for path in repeat.iterdir()} == {"attempt-1"} <= listed(10)
 
 
-def test_every_place_in_a_container_is_on_the_page() -> None:
+def test_the_page_names_every_place_in_containers() -> None:
     given = PAGE.partition("## What the container is given")[2].partition("## ")[0]
 
     assert all(f"`{place}`" in given for place in ("/io", "/data", "/script"))

@@ -27,7 +27,8 @@ def program(tmp_path: Path, command: Program) -> Program:
     return command
 
 
-def test_the_documented_matrix_runs_and_resumes_without_the_folder(program: Program, tmp_path: Path) -> None:
+def test_the_documented_matrix_resumes_without_the_folder(program: Program, tmp_path: Path) -> None:
+    """The documented matrix runs, and resumes without the folder of its models."""
     code, _, errors = program(
         "run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0", "--select", "*/wide-*"
     )
@@ -49,7 +50,8 @@ def test_the_documented_matrix_runs_and_resumes_without_the_folder(program: Prog
     assert again["facts"]["model_sha256"] == hashlib.sha256(MODEL.encode()).hexdigest()
 
 
-def test_models_of_the_command_line_are_as_good_as_those_of_the_matrix(program: Program, tmp_path: Path) -> None:
+def test_models_may_come_from_the_command_line(program: Program, tmp_path: Path) -> None:
+    """Models of the command line are as good as those of the matrix."""
     (tmp_path / "matrix.yaml").write_text(NOOP.replace("models_folder: my_models\n", ""))
 
     assert program("plan")[0] == 2
@@ -85,7 +87,7 @@ def test_what_the_vocabulary_refuses_is_no_plan(program: Program, tmp_path: Path
     assert not (tmp_path / "results").exists()
 
 
-def test_a_run_of_a_model_that_is_refused_today_goes_on(program: Program, tmp_path: Path) -> None:
+def test_a_run_of_a_model_refused_today_resumes(program: Program, tmp_path: Path) -> None:
     """Its plan was made before the host followed a model's `build`."""
     options = ("--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
     assert program("run", *options)[0] == 0
@@ -95,7 +97,8 @@ def test_a_run_of_a_model_that_is_refused_today_goes_on(program: Program, tmp_pa
     assert program("run", *options, "--resume", "latest")[0] == 0
 
 
-def test_what_the_host_does_not_follow_ends_the_repeat_with_its_line(program: Program, tmp_path: Path) -> None:
+def test_an_unfollowed_mistake_ends_the_repeat(program: Program, tmp_path: Path) -> None:
+    """A mistake that the host does not follow ends the repeat with its line."""
     (tmp_path / "my_models" / "wide.py").write_text(
         MODEL.replace("net.flatten(net.input(*INPUT_SHAPE))", "(lambda: net.input(*INPUT_SHAPE))()")
     )

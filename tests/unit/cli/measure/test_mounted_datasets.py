@@ -24,7 +24,8 @@ def program(tmp_path: Path, command: Program) -> Program:
     return command
 
 
-def test_a_dataset_of_ones_own_is_measured_and_its_digest_recorded(program: Program, tmp_path: Path) -> None:
+def test_own_datasets_are_measured_and_their_digest_recorded(program: Program, tmp_path: Path) -> None:
+    """A dataset of one's own is measured, and its digest is recorded."""
     code, _, errors = program(*RUN)
 
     assert code == 0, errors
@@ -38,7 +39,8 @@ def test_a_dataset_of_ones_own_is_measured_and_its_digest_recorded(program: Prog
     assert facts["samples"] == 600 * 2, "two epochs of the order"
 
 
-def test_a_resumed_run_goes_on_with_the_same_data_or_not_at_all(program: Program, tmp_path: Path) -> None:
+def test_a_resumed_run_needs_the_same_data(program: Program, tmp_path: Path) -> None:
+    """A resumed run goes on with the same data, or not at all."""
     assert program(*RUN)[0] == 0
     (outcome,) = (tmp_path / "results").glob("*/noop-1-cpu/*/0/outcome.json")
     outcome.unlink()
@@ -56,9 +58,10 @@ def test_a_resumed_run_goes_on_with_the_same_data_or_not_at_all(program: Program
     assert outcome.exists()
 
 
-def test_published_data_that_is_not_there_stops_a_run_before_anything_is_made(
+def test_missing_published_data_stops_a_run_early(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Published data that is not there stops a run before anything is made."""
     text = MATRIX.replace("[mxnet==1.9.1, torch==2.13.0]", "[noop==1]")
     (tmp_path / "matrix.yaml").write_text(text)
 
@@ -96,9 +99,10 @@ def test_files_that_are_not_mnist_are_no_mnist(program: Program, tmp_path: Path)
     assert errors.count("is another file") == 4
 
 
-def test_a_dataset_that_a_link_takes_out_of_the_folder_of_the_matrix_is_refused_but_by_the_command_line(
+def test_a_dataset_linked_from_outside_needs_data_option(
     program: Program, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """A dataset that a link takes out of the matrix's folder is refused, unless --data allows it."""
     elsewhere = (tmp_path / "data" / "signs").rename(tmp_path_factory.mktemp("elsewhere") / "signs")
     (tmp_path / "data" / "signs").symlink_to(elsewhere)
 
@@ -130,9 +134,10 @@ def test_a_dataset_that_a_link_takes_out_of_the_folder_of_the_matrix_is_refused_
         (("training: 600", "training: 0"), "datasets.signs.training"),
     ],
 )
-def test_a_mistake_in_the_description_is_told_with_its_place(
+def test_a_mistake_in_a_description_has_its_place(
     program: Program, tmp_path: Path, change: tuple[str, str], said: str
 ) -> None:
+    """A mistake in the description of a dataset is reported with its place."""
     (tmp_path / "matrix.yaml").write_text(NOOP.replace(*change))
 
     code, _, errors = program("plan")
@@ -141,7 +146,8 @@ def test_a_mistake_in_the_description_is_told_with_its_place(
     assert said in errors
 
 
-def test_the_long_form_of_a_matrix_keeps_its_data(program: Program, tmp_path: Path) -> None:
+def test_the_long_form_keeps_its_data(program: Program, tmp_path: Path) -> None:
+    """The long form of a matrix keeps its data."""
     _, long, _ = program("plan", "--long")
     (tmp_path / "long").mkdir()
     (tmp_path / "long" / "matrix.yaml").write_text(long)

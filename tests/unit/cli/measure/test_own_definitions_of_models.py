@@ -66,7 +66,8 @@ def outcome(said: str, cell: str = CELL) -> dict[str, Any]:
     return result
 
 
-def test_the_plan_has_it_and_its_cell_is_another_one_than_without_it(program: Program, tmp_path: Path) -> None:
+def test_a_definition_makes_another_cell(program: Program, tmp_path: Path) -> None:
+    """The plan has the definition, and its cell is another one than without it."""
     code, out, _ = program("plan", "--json")
 
     assert code == 0
@@ -90,9 +91,8 @@ def test_models_lists_who_has_one(program: Program) -> None:
     assert "own definitions" in program("models")[1]
 
 
-def test_it_runs_resumes_without_its_folder_and_is_told_in_facts_that_it_cannot_change(
-    program: Program, tmp_path: Path
-) -> None:
+def test_a_definition_runs_and_resumes_without_its_folder(program: Program, tmp_path: Path) -> None:
+    """A definition runs, resumes without its folder, and is recorded in facts that it cannot change."""
     code, _, errors = program(*RUN)
 
     assert code == 0, errors
@@ -114,7 +114,8 @@ def test_it_runs_resumes_without_its_folder_and_is_told_in_facts_that_it_cannot_
 
 
 @pytest.mark.parametrize("form", [name for name in formats_of(RUN_REPORT) if name != HTML])
-def test_every_report_says_that_it_was_not_the_builders_model(program: Program, form: str) -> None:
+def test_every_report_names_the_own_definition(program: Program, form: str) -> None:
+    """Every report says that the model was not the builder's."""
     assert program(*RUN, "--select", CELL)[0] == 0
 
     said = program("report", "--format", form)[1]
@@ -134,9 +135,8 @@ def test_every_report_says_that_it_was_not_the_builders_model(program: Program, 
         ("def start", "OPTIONS = ['layout']\n\n\ndef start", "wide/noop.py: OPTIONS: noop has no option 'layout'"),
     ],
 )  # fmt: skip
-def test_what_it_does_wrong_ends_the_repeat_with_one_sentence(
-    program: Program, tmp_path: Path, old: str, new: str, reason: str
-) -> None:
+def test_a_faulty_definition_ends_the_repeat(program: Program, tmp_path: Path, old: str, new: str, reason: str) -> None:
+    """A mistake of the definition ends the repeat with one sentence."""
     assert old in OWN
     (tmp_path / "mine" / "wide" / "noop.py").write_text(OWN.replace(old, new))
 
@@ -160,7 +160,8 @@ def test_mistakes_are_told_before_anything_runs(program: Program, tmp_path: Path
     assert not (tmp_path / "results").exists()
 
 
-def test_a_file_by_hand_finds_its_definition_beside_it(program: Program, tmp_path: Path) -> None:
+def test_a_model_file_finds_its_neighbouring_definition(program: Program, tmp_path: Path) -> None:
+    """A file that is measured by hand finds its definition next to it."""
     command = [sys.executable, "-m", "benchmarks.run", str(tmp_path / "mine" / "wide.py"), "--framework", "noop"]
 
     ended = subprocess.run([*command, "--steps", "5"], capture_output=True, text=True, check=False)

@@ -41,7 +41,7 @@ def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_plan_of_a_bundle_is_shown_by_its_name(loaded: Path, command: Program) -> None:
+def test_a_bundles_plan_is_shown_by_name(loaded: Path, command: Program) -> None:
     code, shown, said = command("plan", "--plan", "carried")
 
     assert (code, said) == (0, "")
@@ -70,14 +70,14 @@ def test_of_several_bundles_the_error_names_each(loaded: Path, command: Program)
     assert said.endswith("the plan of a loaded bundle: orchestrator run --plan NAME, where NAME is carried or later\n")
 
 
-def test_a_matrix_that_is_here_goes_before_a_bundle(loaded: Path, command: Program, tmp_path: Path) -> None:
+def test_a_local_matrix_goes_before_a_bundle(loaded: Path, command: Program, tmp_path: Path) -> None:
     (tmp_path / "matrix.yaml").write_text("version: 1\nframeworks: [noop==1]\nmodels: [mlp]\nmodes: [infer]\n")
 
     assert "noop-1-cpu/mlp-infer" in command("plan")[1]
     assert CELL in command("plan", "--plan", "carried")[1]
 
 
-def test_a_part_of_the_plan_can_be_asked_for(loaded: Path, command: Program) -> None:
+def test_a_part_of_the_plan_can_be_selected(loaded: Path, command: Program) -> None:
     code, shown, _ = command("plan", "--plan", "carried", "--select", "torch-*", "--json")
     assert code == 0
     assert [cell["id"] for cell in data_of(shown)["cells"]] == [CELL]
@@ -118,9 +118,10 @@ def test_its_matrix_can_be_printed(loaded: Path, command: Program) -> None:
         ),
     ],
 )
-def test_what_a_bundle_has_settled_cannot_be_asked_for(
+def test_settings_of_a_bundle_cannot_be_changed(
     loaded: Path, command: Program, tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
+    """An option that asks for something that the bundle has settled is refused."""
     code, _, errors = command(*arguments)
 
     assert code == 2
@@ -129,9 +130,8 @@ def test_what_a_bundle_has_settled_cannot_be_asked_for(
 
 
 @pytest.mark.parametrize("name", ["build", "run"])
-def test_without_an_engine_there_is_nothing_to_run_it_on(
-    loaded: Path, command: Program, tmp_path: Path, name: str
-) -> None:
+def test_a_plan_needs_an_engine_to_run(loaded: Path, command: Program, tmp_path: Path, name: str) -> None:
+    """Without an engine there is nothing to run the plan of a bundle on."""
     code, _, errors = command(name, "--plan", "carried")
 
     assert code == 3
@@ -150,9 +150,10 @@ class _Engine:
 
 
 @pytest.mark.parametrize("name", ["build", "run"])
-def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_measured(
+def test_missing_images_are_named_before_measuring(
     loaded: Path, command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    """Images that are missing are named with the remedy before anything is measured."""
     monkeypatch.setattr(runtime, "connect", lambda _: _Engine())
     monkeypatch.setattr(build, "connect", lambda _: _Engine())
     monkeypatch.setattr(bundle_plans, "not_on_engine", lambda _, images: tuple(images))
@@ -167,7 +168,7 @@ def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_me
     assert not (tmp_path / "results").exists()
 
 
-def test_a_script_at_a_place_on_a_host_is_never_run(loaded: Path, command: Program, tmp_path: Path) -> None:
+def test_a_script_on_a_host_is_never_run(loaded: Path, command: Program, tmp_path: Path) -> None:
     """A bundle of an earlier version, or a forged one: its folder would be shown to whatever the bundle brings."""
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / ".env").write_text("password")
@@ -209,7 +210,8 @@ def test_the_scripts_of_a_bundle_are_shown(loaded: Path, command: Program) -> No
     assert [cell["script"] for cell in document["cells"]] == ["train.py"]
 
 
-def test_a_run_of_a_bundle_goes_on_only_where_that_bundle_is(loaded: Path, command: Program, tmp_path: Path) -> None:
+def test_a_bundles_run_resumes_only_with_that_bundle(loaded: Path, command: Program, tmp_path: Path) -> None:
+    """A run of a bundle goes on only on a host that has loaded that bundle."""
     record = s.record(PLAN)
     run = Run(tmp_path / "results" / "20260102T030405Z-abcd")
     origin = BundleOrigin(name="carried", manifest_sha256="f" * 64)
@@ -221,7 +223,7 @@ def test_a_run_of_a_bundle_goes_on_only_where_that_bundle_is(loaded: Path, comma
     assert "came with the bundle carried (manifest sha256:ffffffffffff…), which is not loaded here" in errors
 
 
-def test_a_run_of_another_host_is_not_taken_up_here(loaded: Path, command: Program, tmp_path: Path) -> None:
+def test_a_run_of_another_host_is_not_resumed(loaded: Path, command: Program, tmp_path: Path) -> None:
     run = Run(tmp_path / "results" / "20260102T030405Z-abcd")
     run.write_record(s.record(PLAN).model_copy(update={"run": run.name, "runtime": "docker"}))
 
@@ -232,9 +234,8 @@ def test_a_run_of_another_host_is_not_taken_up_here(loaded: Path, command: Progr
     assert errors.endswith("go on there; numbers of two hosts do not mix in one run\n")
 
 
-def test_a_run_that_was_merged_is_not_taken_up_whatever_this_host_is(
-    loaded: Path, command: Program, tmp_path: Path
-) -> None:
+def test_a_merged_run_is_never_resumed(loaded: Path, command: Program, tmp_path: Path) -> None:
+    """A run that was merged is not taken up, whatever this host is."""
     run = a_run(tmp_path / "far", host=host_facts(inventory()) | {"hostname": "far7"})
     collect([run], tmp_path / "r.tar.zst", "0.1.0")
     assert command("merge", "r.tar.zst")[0] == 0
@@ -247,7 +248,8 @@ def test_a_run_that_was_merged_is_not_taken_up_whatever_this_host_is(
     assert again.path.read_bytes() == (tmp_path / "r.tar.zst").read_bytes()
 
 
-def test_images_are_known_by_their_id_whatever_their_names() -> None:
+def test_images_are_known_by_their_id_alone() -> None:
+    """Images are known by their id, whatever their names."""
     image = BundledImage("bench/x:1-cpu", "bench/x:1-cpu-0123", "sha256:config")
 
     def engine(*known: str) -> Any:
@@ -278,9 +280,10 @@ def a_bundle_of(folder: Path, plan: dict[str, Any], matrix: bytes = FILES["matri
         ({"id": "report/index.html"}, "is no id of a cell"),
     ],
 )
-def test_a_carried_plan_has_the_bounds_of_a_matrix(
+def test_a_carried_plan_has_the_matrix_bounds(
     loaded: Path, command: Program, name: str, fields: dict[str, Any], said: str
 ) -> None:
+    """A carried plan has the bounds of a matrix."""
     document = plan_to_json(PLAN)
     document["cells"][0] |= fields
     a_bundle_of(loaded, document)

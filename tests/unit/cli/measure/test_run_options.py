@@ -42,10 +42,11 @@ def run(*arguments: str) -> int:
     ("variable", "arguments", "asked"),
     [(None, (), [10.0]), (None, ("--idle-wait", "3"), [3.0]), ("0", (), []), ("0", ("--idle-wait", "2"), [2.0])],
 )
-def test_an_idle_host_is_waited_for_as_long_as_asked(
+def test_the_wait_for_idleness_lasts_as_asked(
     limits: list[float], variable: str | None, arguments: tuple[str, ...], asked: list[float],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
+    """An idle host is waited for as long as asked."""
     monkeypatch.delenv("ORCHESTRATOR_IDLE_WAIT", raising=False)
     if variable is not None:
         monkeypatch.setenv("ORCHESTRATOR_IDLE_WAIT", variable)
@@ -56,9 +57,8 @@ def test_an_idle_host_is_waited_for_as_long_as_asked(
     assert json.loads(path.read_text())["busy"] == ("others used 0.9 of 1 CPUs" if asked else "")
 
 
-def test_for_programs_every_line_of_progress_is_an_event(
-    limits: list[float], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_line_of_progress_is_an_event(limits: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    """For programs, every line of progress is an event."""
     assert run("--json", "--idle-wait", "1") == 0
     said = capsys.readouterr()
     events = [json.loads(line) for line in said.err.splitlines()]

@@ -69,7 +69,8 @@ def test_every_repeat_finds_the_frozen_files_alone(program: Program, tmp_path: P
     assert (frozen / "lib" / "util.py").read_text() == "SPEED = 5\n"
 
 
-def test_what_a_script_leaves_stays_and_its_copy_goes(program: Program, tmp_path: Path) -> None:
+def test_script_output_stays_and_its_copy_goes(program: Program, tmp_path: Path) -> None:
+    """Files that a script leaves stay, and the copy of the script goes."""
     program(*RUN)
 
     left = sorted(path.relative_to(repeat(tmp_path, 0)).as_posix() for path in repeat(tmp_path, 0).glob("script/**/*"))

@@ -29,7 +29,8 @@ def program(tmp_path: Path, command: Program) -> Program:
     return command
 
 
-def test_the_documented_matrix_runs_the_script_and_reads_its_figures(program: Program, tmp_path: Path) -> None:
+def test_the_documented_matrix_runs_the_script(program: Program, tmp_path: Path) -> None:
+    """The documented matrix runs the script and reads its figures."""
     code, out, errors = program(*RUN)
 
     assert code == 0, errors
@@ -54,7 +55,8 @@ def test_the_documented_matrix_runs_the_script_and_reads_its_figures(program: Pr
 
 
 @pytest.mark.parametrize("form", ["table", "md", "html"])
-def test_every_form_of_a_report_says_whose_figures_they_are(program: Program, tmp_path: Path, form: str) -> None:
+def test_every_report_says_whose_figures_they_are(program: Program, tmp_path: Path, form: str) -> None:
+    """Every form of a report says whose figures they are."""
     program(*RUN)
 
     code, out, _ = program("report", "--format", form, *(["-o", "page"] if form == "html" else []))
@@ -65,7 +67,8 @@ def test_every_form_of_a_report_says_whose_figures_they_are(program: Program, tm
     assert "1,010 samples/s" in page
 
 
-def test_the_csv_has_what_each_repeat_printed_in_columns_of_their_own(program: Program, tmp_path: Path) -> None:
+def test_the_csv_has_columns_of_printed_figures(program: Program, tmp_path: Path) -> None:
+    """The CSV has the figures that each repeat printed in columns of their own."""
     (tmp_path / "scripts" / "train.py").write_text(SCRIPT.replace("1000 + 10 * epoch", "1000 + os.getpid()"))
     (tmp_path / "matrix.yaml").write_text(NOOP + "models: [lenet]\n")
     program(*RUN)
@@ -104,7 +107,7 @@ def test_scripts_stand_beside_models_and_resume(program: Program, tmp_path: Path
         ("import os; os.kill(os.getpid(), 9)", "failed", "the script train.py was killed by signal 9"),
     ],
 )  # fmt: skip
-def test_a_script_that_gives_no_figures_ends_with_the_reason(
+def test_a_script_without_figures_ends_with_the_reason(
     program: Program, tmp_path: Path, text: str, status: str, reason: str
 ) -> None:
     (tmp_path / "scripts" / "train.py").write_text(text)
@@ -140,7 +143,8 @@ def logs(folder: Path) -> list[str]:
     return [path.read_text() for path in sorted(folder.glob("results/*/noop-1-cpu/word-lm-script/*/log.txt"))]
 
 
-def test_a_script_sees_what_it_declares_and_no_neighbour(declaring: Program, tmp_path: Path) -> None:
+def test_a_script_sees_only_its_declared_files(declaring: Program, tmp_path: Path) -> None:
+    """A script sees the files that it declares, and no neighbour."""
     code, _, errors = declaring(*RUN)
 
     assert code == 0, errors
@@ -150,7 +154,8 @@ def test_a_script_sees_what_it_declares_and_no_neighbour(declaring: Program, tmp
     assert str(tmp_path) not in json.dumps(json.loads(record.read_text())["plan"])
 
 
-def test_a_run_goes_on_with_the_script_as_it_was(declaring: Program, tmp_path: Path) -> None:
+def test_a_resumed_run_uses_the_frozen_script(declaring: Program, tmp_path: Path) -> None:
+    """A run goes on with the script as it was."""
     declaring(*RUN)
     (tmp_path / "scripts" / "lib" / "util.py").write_text("SPEED = 6\n")
     (tmp_path / "scripts" / "train.py").unlink()
@@ -163,7 +168,8 @@ def test_a_run_goes_on_with_the_script_as_it_was(declaring: Program, tmp_path: P
     assert all("speed: 5 samples/sec" in log for log in logs(tmp_path))
 
 
-def test_a_run_whose_frozen_script_was_changed_does_not_go_on(declaring: Program, tmp_path: Path) -> None:
+def test_a_changed_frozen_script_stops_a_run(declaring: Program, tmp_path: Path) -> None:
+    """A run whose frozen script was changed does not go on."""
     declaring(*RUN)
     (run,) = (tmp_path / "results").iterdir()
     copy = run / "scripts" / "word-lm" / "lib" / "util.py"
@@ -176,7 +182,8 @@ def test_a_run_whose_frozen_script_was_changed_does_not_go_on(declaring: Program
     assert "lib/util.py: is not what it was when the run began; bring it back, or begin a new run" in errors
 
 
-def test_a_run_of_an_earlier_version_is_reported_and_not_resumed(declaring: Program, tmp_path: Path) -> None:
+def test_an_earlier_versions_run_is_only_reported(declaring: Program, tmp_path: Path) -> None:
+    """A run of an earlier version is reported and not resumed."""
     declaring(*RUN)
     (path,) = tmp_path.glob("results/*/run.json")
     record = json.loads(path.read_text())
@@ -193,7 +200,8 @@ def test_a_run_of_an_earlier_version_is_reported_and_not_resumed(declaring: Prog
     assert "begin a new run of the matrix; what this one has measured stays" in errors
 
 
-def test_the_stored_matrix_of_a_run_loads_with_its_frozen_scripts(declaring: Program, tmp_path: Path) -> None:
+def test_a_stored_matrix_loads_its_frozen_scripts(declaring: Program, tmp_path: Path) -> None:
+    """The stored matrix of a run loads with its frozen scripts."""
     declaring(*RUN)
     (run,) = (tmp_path / "results").iterdir()
     shutil.rmtree(tmp_path / "scripts")

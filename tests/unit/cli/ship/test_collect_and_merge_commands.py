@@ -45,7 +45,8 @@ def test_results_come_home_and_both_hosts_are_reported(command: Program, far: Pa
     assert "compares hosts, not frameworks" in shown
 
 
-def test_a_page_of_several_runs_leads_to_a_page_of_each(command: Program, far: Path) -> None:
+def test_a_page_of_several_runs_links_each(command: Program, far: Path) -> None:
+    """A page of several runs leads to a page of each."""
     code, _, said = command("report", RUN, OTHER, "--results", str(far), "--format", "html")
 
     assert code == 0

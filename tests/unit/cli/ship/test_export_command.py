@@ -25,9 +25,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("-o", "new", "--tar"), "new.tar: is there already, and no bundle; move it elsewhere, or choose another -o\n"),
     ],
 )
-def test_what_is_no_bundle_is_refused_before_an_engine_is_asked(
+def test_a_foreign_target_is_refused_before_the_engine(
     command: Program, place: Path, arguments: tuple[str, ...], said: str
 ) -> None:
+    """A target that is no bundle is refused before an engine is asked."""
     code, _, errors = command("export", "--offline", "-f", "air.yaml", *arguments)
 
     assert (code, errors) == (2, said)

@@ -83,7 +83,7 @@ def test_an_unreadable_journal_is_told(command: Program, results: Path, argument
     assert "results/.merging.json: is not the journal of a merge: some runs of that merge may be missing here" in said
 
 
-def test_runs_of_a_merge_without_its_journal_are_kept(command: Program, results: Path, tmp_path: Path) -> None:
+def test_runs_without_a_merge_journal_are_kept(command: Program, results: Path, tmp_path: Path) -> None:
     """The refusal says to move the unreadable journal away; a later merge must not remove what it spoke of."""
     a_run(tmp_path / "far", "20260103T000000Z-ffff")
     assert command("collect", "--all", "--results", "far")[0] == 0
@@ -117,9 +117,8 @@ def test_show_says_why_a_run_cannot_be_read(command: Program, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("arguments", [("show",), ("show", "--json"), ("show", RUN, "a/b")], ids=" ".join)
-def test_show_of_nothing_that_can_be_read_is_an_error(
-    command: Program, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
+def test_showing_only_unreadable_runs_is_an_error(command: Program, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """To show nothing that can be read is an error."""
     run = Run(tmp_path / "results" / RUN)
     run.folder.mkdir(parents=True)
     (run.folder / "run.json").write_text("{")

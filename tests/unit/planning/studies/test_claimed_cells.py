@@ -44,7 +44,8 @@ def test_claims_get_the_ids_of_their_cells(plan: Planner) -> None:
     assert _ids(planned) == [("mxnet-1.9.1-cpu/mlp-train-b64", "mxnet-1.9.1-cpu/mlp-train-b32")]
 
 
-def test_a_claim_may_name_what_the_plan_leaves_out(plan: Planner) -> None:
+def test_a_claim_may_name_skipped_cells(plan: Planner) -> None:
+    """A claim may name a cell that the plan leaves out."""
     common = "model: mlp, batch_size: 64, hybridize: true"
     excluded = CLAIM % ("excluded", f"framework: mxnet==1.9.1, {common}", "system: one", "system: cpu")
     unsupported = CLAIM % ("old", f"system: cpu, {common}", "framework: mxnet==0.1", "framework: mxnet==1.9.1")
@@ -77,7 +78,8 @@ def test_every_claim_without_one_cell_is_reported(plan: Planner) -> None:
     ]
 
 
-def test_a_smoke_run_keeps_the_claims_of_the_matrix(plan: Planner) -> None:
+def test_a_smoke_run_keeps_its_claims(plan: Planner) -> None:
+    """A smoke run keeps the claims of the matrix, on the cells that it has itself."""
     plan.models["mlp"] = replace(plan.models["mlp"], quick={"batch_size": 4})
     plan.path.write_text("version: 1\n" + MATRIX + CLAIM % ("batch", COMMON, "batch_size: 64", "batch_size: 32"))
     loaded = matrix.load(plan.path, plan.known, plan.models)
@@ -93,7 +95,8 @@ def test_a_stored_plan_keeps_its_claims(plan: Planner) -> None:
     assert plan_from_json(json.loads(json.dumps(plan_to_json(planned)))) == planned
 
 
-def test_a_plan_without_a_study_is_stored_as_before(plan: Planner) -> None:
+def test_a_plan_without_study_stores_no_study(plan: Planner) -> None:
+    """A plan without a study is stored as it was before there were studies."""
     assert "study" not in plan_to_json(plan("models: [lenet]"))
 
 
@@ -106,7 +109,8 @@ def test_a_plan_without_a_study_is_stored_as_before(plan: Planner) -> None:
         ("published", {"ratio": "x"}, "study.claims.0.published.ratio"),
     ],
 )
-def test_a_stored_claim_that_no_matrix_gives_is_refused(plan: Planner, key: str, value: object, problem: str) -> None:
+def test_an_impossible_stored_claim_is_refused(plan: Planner, key: str, value: object, problem: str) -> None:
+    """A stored claim such as no matrix gives is refused with the reason."""
     document = plan_to_json(plan(MATRIX + CLAIM % ("batch", COMMON, "batch_size: 64", "batch_size: 32")))
     document["study"]["claims"][0][key] = value
 

@@ -65,7 +65,8 @@ def tracked(nights: list[MeasuredCell], known: tuple[AcknowledgedEntry, ...] = (
     return found
 
 
-def test_a_lasting_change_is_told_with_its_night_release_and_both_levels() -> None:
+def test_a_lasting_change_shows_its_night_and_levels() -> None:
+    """A lasting change is reported with its night, its release and both levels."""
     found = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))
 
     (shift,) = found.shifts
@@ -82,7 +83,8 @@ def test_a_single_spike_is_no_change() -> None:
     assert all(one.shifts == () for one in series(nights))
 
 
-def test_where_it_is_measured_otherwise_a_series_breaks_and_nothing_is_compared_across() -> None:
+def test_a_changed_measurement_breaks_a_series() -> None:
+    """A series breaks where it is measured otherwise, and nothing is compared across the break."""
     nights = levels((100, 20, "1.8.0"), (80, 20, "1.9.1"))
     nights[20:] = [replace(one, conditions={"measurement_version": "4", "CPU": "another"}) for one in nights[20:]]
     found = tracked(nights)
@@ -90,7 +92,8 @@ def test_where_it_is_measured_otherwise_a_series_breaks_and_nothing_is_compared_
     assert (found.breaks, found.shifts) == ((20,), ())
 
 
-def test_what_some_nights_do_not_say_breaks_nothing_and_hides_no_break() -> None:
+def test_missing_conditions_break_no_series() -> None:
+    """A condition that some nights do not state breaks no series and hides no break."""
     said: list[dict[str, str]] = [{"threads": "2"}, {}, {"threads": "2"}, {}, {"threads": "4"}, {}, {"threads": "4"}]
     nights = [night(n, 100.0, conditions=conditions) for n, conditions in enumerate(said)]
 
@@ -103,7 +106,8 @@ def test_each_host_has_a_series_of_its_own() -> None:
     assert {one.host for one in series([*nights, *(replace(one, host="near") for one in nights)])} == {"far", "near"}
 
 
-def test_a_series_follows_the_newest_release_of_each_run_by_version() -> None:
+def test_a_series_follows_the_newest_release() -> None:
+    """A series follows the newest release of each run, in the order of versions."""
     nights = [night(n, value, release) for n in range(2) for value, release in ((1.0, "1.9.1"), (2.0, "1.10.0"))]
 
     assert [point.release for point in tracked(nights).points] == ["1.10.0", "1.10.0"]
@@ -134,9 +138,8 @@ def acknowledged(**more: object) -> AcknowledgedEntry:
         ("1.9.1, numpy 1.22.4", "1.9.1, numpy 1.22.4", {"release": "1.22.4"}, ""),
     ],
 )
-def test_a_change_is_known_by_its_date_or_where_the_release_that_brought_it_came(
-    before: str, after: str, entry: dict[str, str], said: str
-) -> None:
+def test_a_change_is_known_by_date_or_release(before: str, after: str, entry: dict[str, str], said: str) -> None:
+    """A change is known by its date, or by its release if that came with the change."""
     found = tracked(levels((100, 20, before), (50, 20, after)), (acknowledged(**entry),))
 
     assert [shift.acknowledged for shift in found.shifts] == [said]
@@ -150,7 +153,8 @@ def test_a_known_change_has_its_reason() -> None:
     assert "known: new rounding" in words.shift_row(found, found.shifts[0])[-1]
 
 
-def test_releases_and_pinned_packages_are_left_out_of_the_name_of_a_tracked_series() -> None:
+def test_tracked_series_names_omit_the_versions() -> None:
+    """Releases and pinned packages are left out of the name of a tracked series."""
     framework = Framework("mxnet", "1.9.1", python="3.11", packages=(("numpy", "1.22.4"),))
     workload = Workload("lenet", Mode.TRAIN, 200)
     cell = Cell("mxnet-1.9.1-numpy=1.22.4-cpu/lenet-train-b200", framework, System("cpu"), workload, "bench/mxnet:x")
@@ -183,7 +187,8 @@ def stored(
     return run
 
 
-def test_a_night_is_the_geometric_mean_over_its_repeats_and_is_read_from_the_files(tmp_path: Path) -> None:
+def test_a_night_is_its_repeats_geometric_mean(tmp_path: Path) -> None:
+    """A night is the geometric mean over its repeats and is read from the files."""
     results, cache = tmp_path / "results", tmp_path / "cache"
     stored(results, 1, [100.0, 144.0])
     (found,) = measured_cells(results, cache)
@@ -225,7 +230,8 @@ def test_a_series_breaks_wherever_compare_would_refuse(
     assert [one.breaks for one in found] == [(2,), (2,)]
 
 
-def test_every_metric_has_a_history_those_that_are_known_once_among_them(tmp_path: Path) -> None:
+def test_every_metric_has_a_history(tmp_path: Path) -> None:
+    """Every metric has a history, including those that are known only once."""
     results, cache = tmp_path / "results", tmp_path / "cache"
     run = stored(results, 1, [100.0])
     (planned,) = run.plan().cells
@@ -243,7 +249,7 @@ def test_every_metric_has_a_history_those_that_are_known_once_among_them(tmp_pat
     assert {metric.name for metric in METRICS if metric.is_exact} <= figures.keys()
 
 
-def test_a_run_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+def test_an_unreadable_run_is_left_out(tmp_path: Path) -> None:
     run = stored(tmp_path, 1, [100.0])
     (run.folder / "run.json").write_text("{")
 
@@ -281,7 +287,8 @@ def pages(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_page_keeps_its_name_whatever_other_series_there_are(tmp_path: Path) -> None:
+def test_a_page_name_ignores_other_series(tmp_path: Path) -> None:
+    """The page of a series keeps its name, whatever other series there are."""
     lenet = levels((100, 3, "1.9.1"))
     alexnet = [
         replace(one, tracked="mxnet-*-cpu/alexnet-train-b32", cell_id="mxnet-1.9.1-cpu/alexnet-train-b32")
@@ -298,7 +305,8 @@ def test_a_page_keeps_its_name_whatever_other_series_there_are(tmp_path: Path) -
     assert "mxnet-*-cpu/lenet-train-b200" in (tmp_path / name).read_text()
 
 
-def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) -> None:
+def test_only_pages_of_gone_series_are_removed(tmp_path: Path) -> None:
+    """The pages of series that are gone are removed, and nothing else is."""
     nights = levels((100, 3, "1.8.0"), (100, 3, "1.9.1"))
     history_report.write_html(series(nights), tmp_path)
     gone = history_report.page_name("mxnet-1.8.0-cpu/lenet-train-b200", "throughput", "far")
@@ -345,7 +353,8 @@ def test_new_metric_has_all_cells_read(tmp_path: Path, monkeypatch: pytest.Monke
     assert measured.figures[-1] == ("image_mb", 3.0, 1)
 
 
-def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others() -> None:
+def test_a_zero_repeat_leaves_no_night_figure() -> None:
+    """A night in which one repeat is 0 has no figure that is made of the others."""
     itself = replace(BY_NAME["accuracy"], take=lambda found: found)  # type: ignore[arg-type, return-value]
 
     assert list(figures_of([itself], [0.9, 0.9], NOTHING_EXACT)) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]

@@ -9,13 +9,14 @@ from orchestrator.regression.judge.reliability import more_often_by_chance
 from orchestrator.resources import ROOT
 
 
-def test_three_of_four_against_one_of_four_is_as_likely_as_fisher_has_it() -> None:
+def test_chance_of_failures_is_that_of_fisher() -> None:
+    """Three failures of four are as likely next to one of four as Fisher has it."""
     assert more_often_by_chance(3, 4, 1, 4) == pytest.approx(17 / 70)
     assert more_often_by_chance(4, 4, 0, 4) == pytest.approx(1 / 70)
 
 
 @pytest.mark.parametrize("counts", [(2, 6, 0, 6), (12, 24, 0, 24), (5, 24, 2, 12), (0, 6, 3, 6), (6, 6, 6, 6)])
-def test_it_is_the_one_sided_test_of_a_library(counts: tuple[int, int, int, int]) -> None:
+def test_chance_is_that_of_scipys_one_sided_test(counts: tuple[int, int, int, int]) -> None:
     failed, repeats, other_failed, other_repeats = counts
     table = [[failed, repeats - failed], [other_failed, other_repeats - other_failed]]
 
@@ -29,16 +30,16 @@ def test_as_many_failures_show_as_the_page_says() -> None:
         assert more_often_by_chance(enough - 1, repeats, 0, repeats) > 0.05
 
 
-def test_where_nothing_failed_or_nothing_was_tried_nothing_speaks_against_chance() -> None:
+def test_without_failures_nothing_speaks_against_chance() -> None:
+    """Nothing speaks against chance where nothing failed or nothing was tried."""
     assert more_often_by_chance(0, 6, 0, 6) == 1
     assert more_often_by_chance(0, 0, 0, 0) == 1
 
 
 @pytest.mark.parametrize("likelihood", [0.02, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("repeats", [6, 12, 24])
-def test_sides_that_fail_equally_often_are_told_apart_no_more_often_than_the_level(
-    likelihood: float, repeats: int
-) -> None:
+def test_equal_sides_are_rarely_distinguished(likelihood: float, repeats: int) -> None:
+    """Sides that fail equally often are distinguished no more often than the level says."""
     ways = [comb(repeats, k) * likelihood**k * (1 - likelihood) ** (repeats - k) for k in range(repeats + 1)]
     wrong = sum(
         ways[failed] * ways[other]

@@ -16,7 +16,8 @@ def held(metric: str) -> MetricRule:
     return MetricRule(BY_NAME[metric], True, BY_NAME[metric].tolerance)
 
 
-def test_two_blocks_that_lie_far_apart_bound_nothing_and_can_be_written() -> None:
+def test_two_distant_blocks_bound_nothing() -> None:
+    """Two blocks that lie far apart bound nothing, and their judgement can still be written."""
     found = held("cold_start").judge([(2.3, 1.2), (1.2, 1.21)], SURE)
     again = confirmation(found.model_copy(update={"verdict": Verdict.SLOWER}), found)
 
@@ -26,7 +27,8 @@ def test_two_blocks_that_lie_far_apart_bound_nothing_and_can_be_written() -> Non
 
 
 @pytest.mark.parametrize(("baseline", "candidate"), [(5e-324, 1.0), (1.0, 5e-324), (LARGEST, LARGEST)])
-def test_what_is_known_exactly_has_a_ratio_that_can_be_written(baseline: float, candidate: float) -> None:
+def test_exact_values_have_a_writable_ratio(baseline: float, candidate: float) -> None:
+    """A metric that is known exactly has a ratio that can be written."""
     found = held("loss").exact(baseline, candidate)
 
     assert found.ratio == max(1 / LARGEST, min(candidate / baseline, LARGEST))
@@ -55,9 +57,8 @@ ONCE = Look(6, 0.95, 0.05)
         ([(0.9, 0.9)] * 3 + [(0.0, 0.0)] * 3, Verdict.SAME, ""),
     ],
 )
-def test_what_falls_to_0_is_worse_and_never_left_out(
-    values: list[tuple[float, float]], verdict: Verdict, reason: str
-) -> None:
+def test_a_fall_to_0_is_worse(values: list[tuple[float, float]], verdict: Verdict, reason: str) -> None:
+    """A metric that falls to 0 is worse, and its zeros are never left out of the judgement."""
     found = held("accuracy").judge(values, ONCE)
 
     assert (found.verdict, found.reason) == (verdict, reason)
@@ -77,13 +78,14 @@ def test_what_falls_to_0_is_worse_and_never_left_out(
         ([0.0] * 4, [0.0] * 3, Verdict.NOT_MEASURED),
     ],
 )
-def test_sides_that_are_not_paired_are_held_to_the_same(
-    baseline: list[float], candidate: list[float], verdict: Verdict
-) -> None:
+def test_unpaired_sides_obey_the_same_rule(baseline: list[float], candidate: list[float], verdict: Verdict) -> None:
+    """Sides that are not paired are held to the same rule about values of 0."""
     assert held("accuracy").compared(baseline, candidate, ONCE, paired=False).verdict is verdict
 
 
-def test_a_fall_to_0_is_confirmed_by_fresh_blocks_that_fall_too_and_by_no_others() -> None:
+def test_fresh_falls_confirm_a_fall_to_0() -> None:
+    """A fall to 0 is confirmed by fresh blocks that fall too, and by no others."""
+
     def judged(candidate: float) -> Judged:
         return held("accuracy").judge([(0.9 + noise / 1000, candidate) for noise in range(6)], ONCE)
 
@@ -95,7 +97,8 @@ def test_a_fall_to_0_is_confirmed_by_fresh_blocks_that_fall_too_and_by_no_others
     assert confirmed(fallen, well).verdict is Verdict.INCONCLUSIVE
 
 
-def test_what_is_better_low_has_no_value_where_it_is_0() -> None:
+def test_a_lower_is_better_metric_skips_zeros() -> None:
+    """A metric that is better when low has no value in a block in which it is 0."""
     found = held("peak_memory").judge([(100.0, 100.0)] * 3 + [(100.0, 0.0)] * 3, ONCE)
 
     assert (found.verdict, found.blocks) == (Verdict.SAME, 3)

@@ -23,7 +23,8 @@ def testscatter_within_and_between_nights_is_told_apart() -> None:
     assert found.between == pytest.approx(0.02, rel=0.1)
 
 
-def test_nights_that_differ_by_no_more_than_their_repeats_explain_have_next_to_noscatter_of_their_own() -> None:
+def test_quiet_nights_have_little_scatter_of_their_own() -> None:
+    """Nights that differ by no more than their repeats explain have next to no scatter of their own."""
     generator = random.Random(2)
     found = scatter(nights(generator, 400, 0.0, 0.02), nights(generator, 400, 0.0, 0.02))
 
@@ -32,7 +33,8 @@ def test_nights_that_differ_by_no_more_than_their_repeats_explain_have_next_to_n
     assert found.between < 0.004
 
 
-def test_what_one_night_or_one_repeat_cannot_tell_is_not_told() -> None:
+def test_one_night_or_repeat_leaves_scatter_unknown() -> None:
+    """One night reports no scatter between nights, and one repeat reports no scatter within them."""
     single = scatter([[1.0, 1.1]], [[1.0, 1.2]])
     alone = scatter([[1.0], [1.1]], [[1.0], [1.2]])
 

@@ -17,7 +17,8 @@ def tracked(known: tuple[AcknowledgedEntry, ...] = (), upto: int = 40) -> list[S
     return [one for one in series(DROP[:upto], known) if one.is_tracked]
 
 
-def test_a_change_is_told_with_its_series_its_night_and_its_size() -> None:
+def test_a_change_names_its_series_and_size() -> None:
+    """A change is reported with its series, its night and its size."""
     (found,) = new_changes(tracked(), {"throughput"}, ())
 
     assert (found.series, found.cell, found.metric) == (
@@ -27,7 +28,8 @@ def test_a_change_is_told_with_its_series_its_night_and_its_size() -> None:
     assert found.ratio == pytest.approx(0.9, abs=0.01)
 
 
-def test_a_change_that_was_told_is_not_told_again_though_later_nights_move_it_a_little() -> None:
+def test_a_reported_change_is_not_reported_again() -> None:
+    """A reported change is not reported again, though later nights move it a little."""
     (first,) = new_changes(tracked(upto=24), {"throughput"}, ())
 
     assert new_changes(tracked(), {"throughput"}, (first,)) == ()
@@ -41,7 +43,8 @@ def test_a_change_that_was_told_is_not_told_again_though_later_nights_move_it_a_
     assert len(new_changes(tracked(), {"throughput"}, (upwards,))) == 1
 
 
-def test_a_change_is_told_once_though_many_runs_share_its_date() -> None:
+def test_a_change_of_many_runs_is_reported_once() -> None:
+    """A change is reported once, though many runs share its date."""
     one_date = [replace(each, created_at=f"2026-01-01T{n:02}:00:00+00:00") for n, each in enumerate(DROP[14:26])]
     told: list[Change] = []
     nights = []
@@ -54,7 +57,8 @@ def test_a_change_is_told_once_though_many_runs_share_its_date() -> None:
     assert [len(night) for night in nights] == [1, 0, 0, 0, 0, 0]
 
 
-def test_what_is_acknowledged_or_does_not_decide_is_not_told() -> None:
+def test_acknowledged_changes_are_not_reported() -> None:
+    """A change that is acknowledged, or whose metric does not decide, is not reported."""
     known = AcknowledgedEntry.model_validate(
         {"cell": "cpu/*", "metric": "throughput", "date": "2026-01-21", "up_to": "20%", "reason": "another kernel"}
     )

@@ -29,7 +29,8 @@ def mistakes(folder: Path, text: str, catalog: Catalog) -> list[str]:
     return [message.removeprefix(str(folder / "nightly.yaml:")) for message in caught.value.messages]
 
 
-def test_a_framework_is_watched_under_the_name_that_the_index_has_for_it(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_framework_is_watched_by_index_name(tmp_path: Path, catalog: Catalog) -> None:
+    """A framework is watched under the name that the package index has for it."""
     found = loaded(tmp_path, "version: 1\nwatch: mxnet\nbaseline: 1.5.1\nreports: out\n", catalog)
 
     assert (found.distribution, found.watched, found.name) == ("mxnet", "mxnet", "mxnet")
@@ -37,7 +38,8 @@ def test_a_framework_is_watched_under_the_name_that_the_index_has_for_it(tmp_pat
     assert (found.matrix, found.reports) == (tmp_path / "matrix.yaml", tmp_path / "out")
 
 
-def test_a_package_is_watched_in_one_release_of_a_framework(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_package_is_watched_in_one_release(tmp_path: Path, catalog: Catalog) -> None:
+    """A package is watched in one release of a framework."""
     found = loaded(tmp_path, "version: 1\nwatch: mxnet==1.9.1\npackage: numpy\nbaseline: 1.22.4\n", catalog)
 
     assert (found.distribution, found.watched, found.name) == ("numpy", "numpy in mxnet==1.9.1", "numpy")
@@ -50,11 +52,13 @@ def test_keras_is_watched_on_its_backend(tmp_path: Path, catalog: Catalog) -> No
     assert found.side("2.2.4.3") == "keras-mxnet==2.2.4.3 on mxnet==1.5.1"
 
 
-def test_a_number_keeps_the_version_that_it_was_written_as(tmp_path: Path, catalog: Catalog) -> None:
+def test_a_numeric_version_stays_as_written(tmp_path: Path, catalog: Catalog) -> None:
+    """A version that is written as a number keeps the text that it was written as."""
     assert loaded(tmp_path, "version: 1\nwatch: mxnet\nbaseline: 1.10\n", catalog).settings.baseline == "1.10"
 
 
-def test_all_mistakes_are_told_at_once_each_at_its_place(tmp_path: Path, catalog: Catalog) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path, catalog: Catalog) -> None:
+    """All mistakes of a nightly file are reported at once, each at its place."""
     text = """\
 version: 1
 matrix: gone.yaml
@@ -111,7 +115,8 @@ def test_what_makes_no_sense_is_said(tmp_path: Path, catalog: Catalog, lines: st
 
 
 @pytest.mark.parametrize("text", ["", "[]", "nightly", "{"])
-def test_what_is_no_mapping_is_said_in_one_line(tmp_path: Path, catalog: Catalog, text: str) -> None:
+def test_a_file_without_mapping_gets_one_line(tmp_path: Path, catalog: Catalog, text: str) -> None:
+    """A nightly file that is no mapping is refused in one line."""
     assert len(mistakes(tmp_path, text, catalog)) == 1
 
 
@@ -176,9 +181,8 @@ def entry(**more: object) -> AcknowledgedEntry:
         ({"release": None, "date": "2026-11-21"}, {}, False),
     ],
 )
-def test_an_entry_covers_what_its_release_or_its_night_brought(
-    more: dict[str, object], shown: dict[str, object], covers: bool
-) -> None:
+def test_an_entry_covers_its_release_or_night(more: dict[str, object], shown: dict[str, object], covers: bool) -> None:
+    """An acknowledging entry covers what its release or its night brought, and no other change."""
     usual = {"cell": "cpu/lenet-train-b200", "metric": "throughput", "ratio": 0.9}
     seen = {"release": "1.6.0", "since": "1.5.1", "date": "2026-11-22"}
 

@@ -24,7 +24,8 @@ def state(world: World) -> dict[str, object]:
     return json.loads((world.folder / "reports" / "state.json").read_text())  # type: ignore[no-any-return]
 
 
-def test_what_is_newer_than_the_baseline_is_measured_and_accepted_when_clean(world: World) -> None:
+def test_a_newer_clean_release_is_accepted(world: World) -> None:
+    """A release newer than the baseline is measured, and accepted when it is clean."""
     night = world.night()
 
     assert (night.ending, judgements(night), night.exit_code) == (Ending.MEASURED, {"1.6.0": Judgement.CLEAN}, 0)
@@ -32,7 +33,8 @@ def test_what_is_newer_than_the_baseline_is_measured_and_accepted_when_clean(wor
     assert (night.baseline, night.accepted) == ("1.5.1", "1.6.0")
 
 
-def test_a_night_with_nothing_new_measures_nothing_and_is_recorded(world: World) -> None:
+def test_a_night_without_news_measures_nothing(world: World) -> None:
+    """A night with nothing new measures nothing and is recorded all the same."""
     world.night()
     night = world.night()
 
@@ -40,7 +42,8 @@ def test_a_night_with_nothing_new_measures_nothing_and_is_recorded(world: World)
     assert [one.night for one in NightFiles(world.folder / "reports").nights()] == ["night-1", "night-2"]
 
 
-def test_each_release_is_held_against_the_one_that_was_accepted_before(world: World) -> None:
+def test_releases_are_compared_with_the_last_accepted(world: World) -> None:
+    """Each release is compared with the one that was accepted before it."""
     world.offered = Offered(releases("1.8.0", "1.6.0", "1.7.0.post1"))
     world.night()
 
@@ -59,7 +62,8 @@ def test_a_pinned_baseline_stays(world: World) -> None:
     assert world.night().ending is Ending.NOTHING_NEW
 
 
-def test_a_post_release_that_the_pin_of_the_baseline_installs_is_not_new(world: World) -> None:
+def test_the_baselines_own_post_release_is_not_new(world: World) -> None:
+    """A post-release that the pin of the baseline installs is not new."""
     world.asked = {"first": "1.7.0"}
     world.offered = Offered(releases("1.7.0.post2", "1.7.0"))
 
@@ -90,11 +94,13 @@ def test_prereleases_and_yanked_ones_are_measured_by_choice(
         ("1.9", False),
     ],
 )
-def test_a_release_is_listed_by_itself_or_as_what_its_pin_installs(version: str, found: bool) -> None:
+def test_a_release_is_listed_through_its_pin(version: str, found: bool) -> None:
+    """A release is listed by itself or as the post-release that its pin installs."""
     assert is_listed(version, releases("1.7.0.post2", "1.9.1")) is found
 
 
-def test_bad_input_ends_the_night_and_is_not_put_down_to_a_release(world: World) -> None:
+def test_bad_input_is_blamed_on_no_release(world: World) -> None:
+    """Bad input ends the night and is not put down to a release."""
     world.found = {"1.6.0": InputError("matrix.yaml: no data")}
     with pytest.raises(InputError, match="no data"):
         world.night()
@@ -103,7 +109,8 @@ def test_bad_input_ends_the_night_and_is_not_put_down_to_a_release(world: World)
     assert (world.night().night, state(world)["tonight"]) == ("night-1", None)
 
 
-def test_a_change_of_the_history_is_told_once_and_alarms_nobody(world: World) -> None:
+def test_a_change_in_history_raises_no_alarm(world: World) -> None:
+    """A change of the history is reported once and alarms nobody."""
     holding = world.begin()
     night = holding.try_releases().model_copy(update={"changes": (a_change(),)})
     holding.end(night)
@@ -112,7 +119,8 @@ def test_a_change_of_the_history_is_told_once_and_alarms_nobody(world: World) ->
     assert state(world)["changes"] == [a_change().model_dump()]
 
 
-def test_an_index_that_is_silent_is_neither_health_nor_a_regression(world: World) -> None:
+def test_a_silent_index_is_no_verdict(world: World) -> None:
+    """A package index that is silent shows neither health nor a regression."""
     world.offered = Offered((), ("https://index/mxnet/: does not answer",))
     night = world.night()
 
@@ -120,7 +128,8 @@ def test_an_index_that_is_silent_is_neither_health_nor_a_regression(world: World
     assert night.problems == ("https://index/mxnet/: does not answer",)
 
 
-def test_what_is_not_reached_is_done_the_next_night(world: World) -> None:
+def test_unreached_releases_wait_for_the_next_night(world: World) -> None:
+    """Releases that a night does not reach are measured in the next one."""
     world.offered = Offered(releases("1.6.0", "1.7.0", "1.8.0"))
     world.over_after = 1
     first, second = world.night(), world.night()
@@ -129,7 +138,8 @@ def test_what_is_not_reached_is_done_the_next_night(world: World) -> None:
     assert (list(judgements(second)), second.waiting) == (["1.7.0"], ("1.8.0",))
 
 
-def test_a_trial_that_is_cut_short_alarms_nobody_and_goes_on_in_its_run(world: World) -> None:
+def test_a_cut_trial_goes_on_without_alarm(world: World) -> None:
+    """A trial that is cut short alarms nobody and goes on in its run."""
     world.over_after, world.cut = 1, True
     world.found = {"1.6.0": SLOWER}
     night = world.night()
@@ -143,7 +153,9 @@ def test_a_trial_that_is_cut_short_alarms_nobody_and_goes_on_in_its_run(world: W
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_a_trial_begins_anew_where_another_release_is_the_baseline_by_now(world: World, killed: bool) -> None:
+def test_a_changed_baseline_restarts_a_trial(world: World, killed: bool) -> None:
+    """A trial begins anew if another release has become the baseline by now."""
+
     def kill() -> None:
         raise Killed
 
@@ -170,7 +182,9 @@ class Killed(BaseException):
     """An end like `kill -9` to a night: no handler of ours runs."""
 
 
-def test_a_night_that_is_killed_in_a_trial_goes_on_in_it_under_its_name(world: World) -> None:
+def test_a_killed_night_resumes_under_its_name(world: World) -> None:
+    """A night that is killed in a trial goes on in that trial under its own name."""
+
     def kill() -> None:
         raise Killed
 
@@ -186,9 +200,8 @@ def test_a_night_that_is_killed_in_a_trial_goes_on_in_it_under_its_name(world: W
 
 
 @pytest.mark.parametrize("writes", range(1, 9))
-def test_killed_at_any_write_a_night_tells_each_alarm_once_and_comes_to_the_same_end(
-    world: World, writes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_night_survives_death_at_any_write(world: World, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night that is killed at any write reports each alarm once and comes to the same end."""
     world.asked = {"baseline": "1.5.1", "first": None}  # an older release stays new until it is known
     world.offered = Offered(releases("1.6.0", "1.7.0"))
     world.found = {"1.6.0": SLOWER}
@@ -247,7 +260,7 @@ def test_a_broken_state_is_one_clear_error(world: World) -> None:
 
 
 @pytest.mark.parametrize("planted", ["pipe", "link"])
-def test_a_state_that_is_no_plain_file_is_refused(world: World, planted: str) -> None:
+def test_a_state_must_be_a_plain_file(world: World, planted: str) -> None:
     """Reading a pipe would wait for ever, and a link could lead anywhere."""
     world.night()
     path = world.folder / "reports" / "state.json"
@@ -269,7 +282,8 @@ def _waits(*_: object) -> None:
     raise AssertionError("the file was opened and waited for")
 
 
-def test_images_of_the_newest_measured_releases_and_of_the_baseline_stay(world: World) -> None:
+def test_newest_and_baseline_images_stay(world: World) -> None:
+    """The images of the newest measured releases and of the baseline stay."""
     world.asked = {"keep_images": 1}
     world.offered = Offered(releases("1.6.0", "1.7.0", "1.8.0"))
     world.found = {"1.8.0": SLOWER}

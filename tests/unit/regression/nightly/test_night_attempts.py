@@ -13,7 +13,8 @@ from tests.unit.regression.nightly.night_fakes import World, judgements, pair, r
 SLOWER = (pair(Verdict.SLOWER, 0.9),)
 
 
-def test_a_release_that_does_not_install_is_tried_on_three_nights_and_never_accepted(world: World) -> None:
+def test_a_failed_install_is_tried_three_nights(world: World) -> None:
+    """A release that does not install is tried on three nights and never accepted."""
     world.found = {"1.6.0": Status.BUILD_FAILED}
     nights = [world.night() for _ in range(4)]
 
@@ -27,7 +28,8 @@ def test_a_release_that_does_not_install_is_tried_on_three_nights_and_never_acce
     assert [[one.version for one in night.given_up] for night in nights] == [[], [], ["1.6.0"], ["1.6.0"]]
 
 
-def test_nights_of_a_broken_host_cost_a_release_none_of_its_attempts(world: World) -> None:
+def test_broken_hosts_cost_no_attempts(world: World) -> None:
+    """Nights of a broken host cost a release none of its attempts."""
     world.asked = {"attempts": 1}
     world.found = {"1.6.0": HostError("no engine answers")}
     broken = [world.night() for _ in range(4)]
@@ -46,9 +48,8 @@ def test_nights_of_a_broken_host_cost_a_release_none_of_its_attempts(world: Worl
 @pytest.mark.parametrize(
     "why", ["write /layer: no space left on device", "https://far/ cannot be reached: it refuses connections"]
 )
-def test_a_build_that_says_nothing_of_the_release_costs_it_no_attempt_and_keeps_no_other_waiting(
-    world: World, why: str
-) -> None:
+def test_a_build_failure_elsewhere_costs_no_attempt(world: World, why: str) -> None:
+    """A build that says nothing of the release costs it no attempt and keeps no other waiting."""
     world.asked, world.why = {"attempts": 1, "baseline": "1.5.1", "first": None}, why
     world.offered = Offered(releases("1.6.0", "1.8.0"))
     world.found = {"1.6.0": Status.BUILD_FAILED}
@@ -58,7 +59,8 @@ def test_a_build_that_says_nothing_of_the_release_costs_it_no_attempt_and_keeps_
     assert judgements(nights[0]) == {"1.6.0": Judgement.NO_RESULT, "1.8.0": Judgement.CLEAN}
 
 
-def test_where_the_baseline_does_not_run_either_no_release_is_given_up(world: World) -> None:
+def test_a_failing_baseline_gives_up_no_release(world: World) -> None:
+    """No release is given up if the baseline does not run either."""
     world.asked, world.baseline = {"attempts": 1}, Status.FAILED
     world.found = {"1.6.0": (pair(Verdict.NOT_MEASURED, reason="both sides: failed"),)}
     nights = [world.night() for _ in range(3)]
@@ -68,9 +70,10 @@ def test_where_the_baseline_does_not_run_either_no_release_is_given_up(world: Wo
     ] * 3
 
 
-def test_a_release_that_never_starts_where_the_baseline_does_is_given_up_and_keeps_no_other_waiting(
+def test_a_release_that_never_starts_is_given_up(
     world: World,
 ) -> None:
+    """A release that never starts where the baseline does is given up and keeps no other waiting."""
     world.asked = {"attempts": 2, "baseline": "1.5.1", "first": None}
     world.offered = Offered(releases("1.6.0", "1.8.0"))
     world.found = {"1.6.0": (pair(Verdict.NOT_MEASURED, reason="candidate: launch_failed"),)}
@@ -96,9 +99,8 @@ FAR = "https://far/ cannot be reached: its name is not known to the resolver"
         (Status.NO_DEVICE, "1_gpu needs 1 GPU; this host has none", [1, 2]),
     ],
 )
-def test_a_release_of_which_part_never_ran_is_neither_judged_nor_accepted(
-    world: World, status: Status, why: str, attempts: list[int]
-) -> None:
+def test_a_partly_run_release_is_not_judged(world: World, status: Status, why: str, attempts: list[int]) -> None:
+    """A release of which some part never ran is neither judged nor accepted."""
     world.asked = {"attempts": 2, "accept": "unless_worse"}
     world.lacking = {GPU: Outcome(GPU, 0, status, reason=why)}
     world.found = {"1.6.0": (pair(Verdict.SAME), pair(Verdict.NOT_MEASURED, cell=GPU, reason=f"candidate: {why}"))}
@@ -115,7 +117,8 @@ def test_a_release_of_which_part_never_ran_is_neither_judged_nor_accepted(
     assert judgements(world.night()) == {"1.6.0": Judgement.CLEAN}
 
 
-def test_what_is_worse_alarms_also_where_another_part_never_ran(world: World) -> None:
+def test_a_regression_alarms_despite_unrun_parts(world: World) -> None:
+    """A part that is worse alarms even if another part never ran."""
     world.lacking = {GPU: Outcome(GPU, 0, Status.BUILD_FAILED, reason=FAR)}
     world.found = {"1.6.0": (*SLOWER, pair(Verdict.NOT_MEASURED, cell=GPU, reason=FAR))}
     night = world.night()
@@ -124,9 +127,8 @@ def test_what_is_worse_alarms_also_where_another_part_never_ran(world: World) ->
 
 
 @pytest.mark.parametrize(("verdict", "accepted"), [(Verdict.NOT_MEASURED, "1.5.1"), (Verdict.INCONCLUSIVE, "1.6.0")])
-def test_what_is_undecided_is_accepted_by_choice_and_what_was_not_measured_is_not(
-    world: World, verdict: Verdict, accepted: str
-) -> None:
+def test_undecided_releases_are_accepted_by_choice(world: World, verdict: Verdict, accepted: str) -> None:
+    """An undecided release is accepted by choice, and one that was not measured is not."""
     world.asked = {"accept": "unless_worse"}
     world.found = {"1.6.0": (pair(Verdict.SAME), pair(verdict, cell=GPU, reason="neither side runs: oom"))}
     night = world.night()
@@ -134,7 +136,8 @@ def test_what_is_undecided_is_accepted_by_choice_and_what_was_not_measured_is_no
     assert (judgements(night), night.accepted) == ({"1.6.0": Judgement.INCONCLUSIVE}, accepted)
 
 
-def test_a_line_that_is_added_to_the_catalog_leaves_a_release_all_its_attempts(world: World) -> None:
+def test_a_new_catalog_line_leaves_all_attempts(world: World) -> None:
+    """A line that is added to the catalog leaves a release all its attempts."""
     world.found = {"1.6.0": UnsupportedError("the catalog knows mxnet <1.6")}
     for _ in range(4):
         world.night()
@@ -144,14 +147,16 @@ def test_a_line_that_is_added_to_the_catalog_leaves_a_release_all_its_attempts(w
     assert [bool(night.tried) for night in nights] == [True, True, True, False]
 
 
-def test_a_release_that_the_catalog_lacks_is_tried_every_night(world: World) -> None:
+def test_unknown_releases_are_tried_every_night(world: World) -> None:
+    """A release that the catalog lacks is tried every night."""
     world.found = {"1.6.0": UnsupportedError("the catalog knows mxnet <1.6")}
     nights = [world.night() for _ in range(5)]
 
     assert {judgements(night)["1.6.0"] for night in nights} == {Judgement.UNSUPPORTED}
 
 
-def test_a_night_without_a_result_says_so_and_leaves_the_rest(world: World) -> None:
+def test_a_night_without_result_leaves_the_rest(world: World) -> None:
+    """A night without a result says so and leaves the remaining releases waiting."""
     world.found = {"1.6.0": HostError("no engine answers")}
     world.offered = Offered(releases("1.6.0", "1.8.0"))
     night = world.night()

@@ -33,7 +33,8 @@ def test_the_files_of_the_page_are_right(section: str, tmp_path: Path) -> None:
     load(tmp_path / "nightly.yaml", load_catalog(resources.IMAGES / "catalog"))
 
 
-def test_the_file_that_is_shipped_is_right_and_so_are_its_acknowledged_changes(tmp_path: Path) -> None:
+def test_the_shipped_nightly_file_is_right(tmp_path: Path) -> None:
+    """The nightly file that is shipped is right, and so are its acknowledged changes."""
     (tmp_path / "matrix.yaml").touch()
     for name in ("nightly.yaml", "acknowledged.yaml"):
         (tmp_path / name).write_text((FOLDER / name).read_text())
@@ -44,7 +45,8 @@ def test_the_file_that_is_shipped_is_right_and_so_are_its_acknowledged_changes(t
     assert yaml.safe_load(text) == yaml.safe_load((FOLDER / "acknowledged.yaml").read_text())
 
 
-def test_every_command_of_the_page_and_of_the_templates_is_understood() -> None:
+def test_every_documented_command_is_understood() -> None:
+    """Every command of the page and of the templates is one that the program understands."""
     (history,) = blocks("nightly.md", "History", "sh")
     pages = [(resources.ROOT / "docs" / "nightly.md").read_text(), *(path.read_text() for path in FOLDER.iterdir())]
     found = [*history.splitlines(), *re.findall(r"orchestrator nightly[^'\n>`]*", "\n".join(pages))]
@@ -77,12 +79,14 @@ def test_every_judgement_is_explained() -> None:
     assert [line.split("`")[1] for line in rows("What a night does")] == [judgement.value for judgement in Judgement]
 
 
-def test_every_key_is_listed_with_its_default_as_the_loader_has_it() -> None:
+def test_the_page_lists_every_key_and_default() -> None:
+    """Every key is listed on the page with its default, as the loader has it."""
     assert rows("All keys") == [*keys(NightlyFile), *keys(WebhookEntry, "webhook.")]
     assert rows("Acknowledge a change") == [*keys(AcknowledgedEntry)]
 
 
-def test_the_line_of_cron_says_something_where_a_night_fails_and_nothing_else(tmp_path: Path) -> None:
+def test_the_cron_line_speaks_only_of_failures(tmp_path: Path) -> None:
+    """The line for cron prints something if a night fails, and nothing otherwise."""
     shell, address, line = (one for one in (FOLDER / "crontab").read_text().splitlines() if not one.startswith("#"))
     program = tmp_path / ".venv" / "bin" / "orchestrator"
     program.parent.mkdir(parents=True)
@@ -98,7 +102,8 @@ def test_the_line_of_cron_says_something_where_a_night_fails_and_nothing_else(tm
         assert (ended.returncode, told, bool(ended.stdout + ended.stderr)) == (code, bool(code), bool(code))
 
 
-def test_the_templates_of_ci_show_the_newest_night_and_no_older_one() -> None:
+def test_ci_templates_show_only_the_newest_night() -> None:
+    """The CI templates show the newest night and no older one."""
     for name, shown in (
         ("gitlab-ci.yml", "junit.xml"), ("github-actions.yml", "report.md"), ("Jenkinsfile", "junit.xml")
     ):  # fmt: skip

@@ -108,7 +108,8 @@ def test_no_password_of_this_host_is_sent_along(tmp_path: Path, monkeypatch: pyt
     assert "Authorization" not in headers
 
 
-def test_a_post_goes_through_the_proxy_of_this_site_but_where_no_proxy_names_the_host() -> None:
+def test_a_post_respects_proxy_and_no_proxy() -> None:
+    """A post goes through the proxy of this site, except to a host that no_proxy names."""
     with receiver(204) as (proxy, posted):
         settings = BuildSettings(proxies=(("http_proxy", proxy), ("no_proxy", "inside.example")))
         through, beside = "http://chat.example/hook", "http://inside.example/hook"

@@ -29,7 +29,7 @@ def versions(settings: BuildSettings, **more: float) -> list[str]:
     return [release.version for release in offered_releases("MXNet", settings, **more).releases]
 
 
-def test_every_index_and_every_place_of_find_links_is_asked(server: IndexServer, tmp_path: Path) -> None:
+def test_every_index_and_find_links_place_is_asked(server: IndexServer, tmp_path: Path) -> None:
     server.answers = {
         "/simple/mxnet/": listing("1.5.1"),
         "/more/mxnet/": listing("1.6.0", "1.5.1"),
@@ -62,14 +62,16 @@ def test_an_index_in_a_folder_is_read(tmp_path: Path) -> None:
     assert versions(BuildSettings(pip_index=tmp_path.as_uri())) == ["1.7.0"]
 
 
-def test_a_distribution_that_no_place_knows_is_a_problem(server: IndexServer) -> None:
+def test_an_unknown_distribution_is_a_problem(server: IndexServer) -> None:
+    """A distribution that no index and no find-links place knows is a problem."""
     found = offered_releases("MXNet", BuildSettings(pip_index=server.url))
 
     assert found.releases == ()
     assert found.problems == ("no package index and no find-links place of this site has a release of mxnet",)
 
 
-def test_a_silent_index_is_named_and_the_others_are_still_heard(server: IndexServer) -> None:
+def test_a_silent_index_leaves_the_others_heard(server: IndexServer) -> None:
+    """A silent index is named as a problem, and the other indexes are still heard."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         gone = f"http://127.0.0.1:{taken.getsockname()[1]}"
     server.answers = {"/mxnet/": listing("1.5.1")}
@@ -88,7 +90,8 @@ def test_a_silent_index_is_named_and_the_others_are_still_heard(server: IndexSer
         (Answer(b"nonsense"), "broken JSON"),
     ],
 )
-def test_an_answer_that_is_none_is_a_problem_in_one_line(server: IndexServer, answer: Answer, words: str) -> None:
+def test_a_bad_answer_is_one_problem(server: IndexServer, answer: Answer, words: str) -> None:
+    """An answer that is no listing of an index is a problem in one line."""
     server.answers = {"/mxnet/": answer}
     found = offered_releases("mxnet", BuildSettings(pip_index=server.url))
 
@@ -116,7 +119,8 @@ def test_an_index_that_drips_is_left_in_time(beginning: bytes) -> None:
     assert took_s < 120  # it would drip without end
 
 
-def test_an_index_that_says_nothing_is_left_in_time() -> None:
+def test_a_mute_index_is_left_in_time() -> None:
+    """An index that never answers is left after the time limit."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"http://127.0.0.1:{mute.getsockname()[1]}"
         began = time.monotonic()
@@ -136,7 +140,8 @@ def test_credentials_are_sent_and_never_shown(server: IndexServer) -> None:
     assert "reader" not in problem
 
 
-def test_a_proxy_is_asked_except_for_hosts_that_are_reached_directly(server: IndexServer) -> None:
+def test_a_proxy_is_asked_except_for_direct_hosts(server: IndexServer) -> None:
+    """A proxy is asked, except for hosts that are reached directly."""
     server.answers = {"http://index.invalid/mxnet/": listing("1.5.1"), "/mxnet/": listing("1.6.0")}
     proxies = (("http_proxy", server.url), ("no_proxy", "127.0.0.1"))
 
@@ -144,7 +149,7 @@ def test_a_proxy_is_asked_except_for_hosts_that_are_reached_directly(server: Ind
     assert versions(BuildSettings(pip_index=server.url, proxies=proxies)) == ["1.6.0"]
 
 
-def test_a_certificate_bundle_that_is_not_there_is_a_problem() -> None:
+def test_a_missing_certificate_bundle_is_a_problem() -> None:
     settings = BuildSettings(pip_index="https://127.0.0.1:1", ca_bundle="/nowhere/ca.pem")
 
     (problem,) = offered_releases("mxnet", settings).problems

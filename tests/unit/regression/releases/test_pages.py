@@ -27,7 +27,8 @@ def wheel(version: str, **more: object) -> dict[str, object]:
     return {"filename": f"mxnet-{version}-py3-none-any.whl", "url": "x", "hashes": {}} | more
 
 
-def test_releases_come_in_the_order_of_versions_each_once() -> None:
+def test_releases_come_in_version_order() -> None:
+    """Releases come in the order of their versions, each of them once."""
     found = from_json(wheel("1.10.0"), wheel("1.9.1"), wheel("1.9.1", filename="mxnet-1.9.1.tar.gz"))
 
     assert [release.version for release in found] == ["1.9.1", "1.10.0"]
@@ -42,7 +43,8 @@ def test_upload_time_is_that_of_the_first_file() -> None:
     assert found.uploaded_at == "2022-05-01T10:00:00Z"
 
 
-def test_a_release_is_yanked_only_when_all_its_files_are() -> None:
+def test_a_release_is_yanked_with_all_its_files() -> None:
+    """A release counts as yanked only when all its files are yanked."""
     other = "mxnet-1.9.1-py2-none-any.whl"
     half, whole = (
         from_json(wheel("1.9.1", yanked="wrong"), wheel("1.9.1", filename=other, yanked=second))[0]
@@ -52,19 +54,22 @@ def test_a_release_is_yanked_only_when_all_its_files_are() -> None:
     assert (half.yanked, whole.yanked) == (None, "wrong")
 
 
-def test_post_releases_are_releases_of_their_own_and_local_builds_are_not() -> None:
+def test_post_releases_count_but_local_builds_do_not() -> None:
+    """A post-release is a release of its own, and a local build is not."""
     found = from_json(wheel("1.7.0.post1"), wheel("1.7.0.post2"), wheel("2.0.0+cpu"), wheel("2.0.0"))
 
     assert [release.version for release in found] == ["1.7.0.post1", "1.7.0.post2", "2.0.0"]
 
 
-def test_files_of_other_projects_and_of_no_version_are_left_out() -> None:
+def test_foreign_and_versionless_files_are_left_out() -> None:
+    """Files of other projects and files of no version are left out."""
     names = ["mxnet_mkl-1.0-py3-none-any.whl", "mxnet-x-py3-none-any.whl", "mxnet.exe", "", "mxnet-" + "1" * 6000]
 
     assert from_json(*(wheel("1", filename=name) for name in names)) == ()
 
 
-def test_an_html_page_says_the_same_with_what_its_anchors_carry() -> None:
+def test_html_anchors_carry_the_same_facts() -> None:
+    """An HTML page says the same as a JSON page, with what its anchors carry."""
     page = """<!DOCTYPE html><meta name="pypi:repository-version" content="1.0"><h1>Links</h1>
       <a href="../MXNet-1.9.1-py3-none-any.whl#sha256=0" data-requires-python="&gt;=3.8">MXNet-1.9.1-py3-n</a><br>
       <a href="mxnet-1.8.0.tar.gz" data-yanked="broken &amp; gone">it</a> <a name=z>mxnet-1.7.0-py3-none-any.whl"""
@@ -88,7 +93,8 @@ def test_an_html_page_says_the_same_with_what_its_anchors_carry() -> None:
         ('<a href="//[/mxnet-1.9.1.zip">mxnet</a>', "1.9.1"),
     ],
 )
-def test_a_link_names_its_file_whatever_its_text_is(anchor: str, version: str) -> None:
+def test_a_link_names_its_file_despite_its_text(anchor: str, version: str) -> None:
+    """A link names its file by its address, whatever its text is."""
     found = releases("mxnet", listed_files("text/html", f'<a href="../">Parent</a>\n{anchor}'.encode()))
 
     assert [release.version for release in found] == [version]
@@ -106,9 +112,8 @@ def test_a_link_names_its_file_whatever_its_text_is(anchor: str, version: str) -
         ((), "3.6", True),
     ],
 )
-def test_a_release_runs_on_a_python_that_one_of_its_files_admits(
-    requirements: tuple[str, ...], python: str, runs: bool
-) -> None:
+def test_one_file_is_enough_to_admit_a_python(requirements: tuple[str, ...], python: str, runs: bool) -> None:
+    """A release runs on a Python if one of its files admits it."""
     assert PublishedRelease("1", requires_python=requirements).runs_on(python) is runs
 
 
@@ -131,7 +136,8 @@ def test_a_file_without_a_requirement_runs_everywhere() -> None:
         ("text/html", b'<meta name="pypi:repository-version" content="2.1">', "version 2.1"),
     ],
 )
-def test_what_is_no_page_of_an_index_is_refused_in_one_line(kind: str, body: bytes, words: str) -> None:
+def test_a_page_of_no_index_is_refused(kind: str, body: bytes, words: str) -> None:
+    """An answer that is no page of a package index is refused in one line."""
     with pytest.raises(ListingError, match=words) as caught:
         listed_files(kind, body)
 
@@ -152,13 +158,15 @@ _ENTRY = st.fixed_dictionaries(
 
 
 @given(st.lists(_ENTRY | _JUNK), _JUNK)
-def test_whatever_json_an_index_answers_gives_sound_releases_or_one_line(files: list[object], meta: object) -> None:
+def test_any_json_gives_releases_or_one_line(files: list[object], meta: object) -> None:
+    """Any JSON that an index answers gives sound releases or one line of refusal."""
     body = json.dumps({"meta": meta, "files": files}).encode()
     _sound(JSON_TYPE, body)
 
 
 @given(st.binary(max_size=400))
-def test_whatever_bytes_an_index_answers_give_sound_releases_or_one_line(body: bytes) -> None:
+def test_any_bytes_give_releases_or_one_line(body: bytes) -> None:
+    """Any bytes that an index answers give sound releases or one line of refusal."""
     _sound(JSON_TYPE, body)
     _sound(HTML_TYPE, body)
 

@@ -60,7 +60,8 @@ def names(conclusion: Conclusion) -> list[str]:
 
 
 @pytest.mark.parametrize("changed", RELEASES[1:])
-def test_the_release_that_changed_it_is_named_with_its_neighbour_and_its_ratio(changed: str) -> None:
+def test_the_changing_release_is_named(changed: str) -> None:
+    """The release that changed the metric is named with its neighbour and its ratio."""
     found = carried_out(search(RELEASES), measured(stepping({changed: 1.1})))
 
     (change,) = found.changes
@@ -86,7 +87,8 @@ def test_ends_that_are_the_same_hold_no_change() -> None:
     assert (found.ends.verdict, found.changes) == (Verdict.SAME, ())
 
 
-def test_one_of_several_changes_is_named_and_the_others_are_said_to_be_there() -> None:
+def test_one_of_several_changes_is_named() -> None:
+    """One of several changes is named, and the others are said to be there."""
     found = carried_out(search(RELEASES), measured(stepping({"1.2": 1.08, "1.9": 1.1})))
 
     assert names(found) == ["1.2"]
@@ -94,7 +96,8 @@ def test_one_of_several_changes_is_named_and_the_others_are_said_to_be_there() -
     assert found.several
 
 
-def test_a_change_for_the_better_on_the_way_is_not_the_one_that_was_asked_for() -> None:
+def test_an_improvement_on_the_way_is_passed_over() -> None:
+    """A change for the better on the way is not the one that was asked for."""
     found = carried_out(search(RELEASES), measured(stepping({"1.2": 0.9, "1.9": 1.3})))
 
     assert names(found) == ["1.9"]
@@ -113,7 +116,8 @@ def test_a_change_for_the_better_on_the_way_is_not_the_one_that_was_asked_for() 
         dict.fromkeys(RELEASES[1:], 1.05),
     ],
 )
-def test_every_change_is_named_where_every_one_is_asked_for(steps: dict[str, float]) -> None:
+def test_every_change_is_named_on_request(steps: dict[str, float]) -> None:
+    """Every change is named if every one is asked for."""
     found = carried_out(search(RELEASES, every=True), measured(stepping(steps)))
 
     assert names(found) == list(steps)
@@ -127,7 +131,8 @@ def test_an_untestable_release_is_stepped_over_and_named() -> None:
     assert Untestable("1.6", "no wheel for this Python") in found.untestable
 
 
-def test_a_change_beside_an_untestable_release_may_be_of_either() -> None:
+def test_untestable_neighbours_leave_a_change_ambiguous() -> None:
+    """A change next to an untestable release may be of either."""
     (change,) = carried_out(search(RELEASES), measured(stepping({"1.7": 1.1}), broken=["1.6", "1.7"])).changes
 
     assert (change.before, change.between, change.after) == ("1.5", ("1.6", "1.7"), "1.8")
@@ -141,14 +146,16 @@ def test_an_end_that_is_untestable_ends_the_search(end: str) -> None:
     assert [each.release for each in found.untestable] == [end]
 
 
-def test_small_steps_that_add_up_are_told_as_such() -> None:
+def test_small_steps_that_add_up_are_gradual() -> None:
+    """Small steps that add up to a change are reported as such."""
     found = carried_out(search(RELEASES), measured(stepping(dict.fromkeys(RELEASES[1:], 1.0025)), deviation=0.001))
 
     assert found.changes == ()
     assert [(span.before, span.after) for span in found.gradual] == [("1.0", "1.12")]
 
 
-def test_what_all_blocks_do_not_decide_is_told_as_unsettled_after_all_looks() -> None:
+def test_undecided_changes_end_as_unsettled() -> None:
+    """A change that all blocks do not decide is reported as unsettled after all looks."""
     asked: list[Probe] = []
     found = carried_out(search(RELEASES), measured(stepping({"1.7": 1.02}), deviation=0.05, asked=asked))
 
@@ -163,7 +170,7 @@ def test_what_all_blocks_do_not_decide_is_told_as_unsettled_after_all_looks() ->
     st.booleans(),
     st.integers(0, 50),
 )
-def test_a_search_that_is_stopped_anywhere_goes_on_from_its_record(
+def test_a_stopped_search_resumes_from_its_record(
     steps: dict[str, float], broken: set[str], every: bool, stopped_after: int
 ) -> None:
     """And it ends, whatever the answers, and never asks the same twice."""
@@ -191,7 +198,7 @@ SIXTEEN = tuple(f"1.{number}" for number in range(16))
 @example({}, set(), True)
 @example({"1.15": 1.1}, {f"1.{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9, 11)}, False)
 @example(dict.fromkeys(SIXTEEN[1:], 1.1), set(), True)
-def test_no_search_takes_more_comparisons_than_share_its_alpha(
+def test_no_search_exceeds_comparisons_sharing_its_alpha(
     steps: dict[str, float], broken: set[str], every: bool
 ) -> None:
     """Sixteen releases: the ends, and two comparisons for each of four halvings, or of fourteen with `every`."""
@@ -215,7 +222,7 @@ def test_no_search_takes_more_comparisons_than_share_its_alpha(
 @example([1.0] * 4 + [0.9] + [1.0] * 8, set())
 @example([1.0] * 2 + [1.1] * 3 + [1.0] * 8, {"1.6"})
 @example([1.0] * 2 + [0.9] + [1.0] * 6 + [1.1] * 4, set())
-def test_every_change_is_what_comparing_all_testable_neighbours_names(levels: list[float], broken: set[str]) -> None:
+def test_searching_every_change_equals_comparing_testable_neighbours(levels: list[float], broken: set[str]) -> None:
     """On a host without noise; dips that come and go among them."""
     times = dict(zip(RELEASES, levels, strict=True))
     tested = [release for release in RELEASES if release not in broken]
@@ -246,7 +253,8 @@ def test_a_noisy_host_rarely_misleads_a_search() -> None:
     assert np.mean(wrong) <= 0.05
 
 
-def test_the_way_between_two_environments_moves_one_package_at_a_time() -> None:
+def test_each_stage_moves_one_package() -> None:
+    """The way between two environments moves one package at a time."""
     before = {"mxnet": "1.5.1", "numpy": "1.16.6", "requests": "2.20", "graphviz": "0.8"}
     after = {"mxnet": "1.6.0", "numpy": "1.17.5", "requests": "2.20", "urllib3": "1.25"}
 
@@ -261,7 +269,8 @@ def test_the_way_between_two_environments_moves_one_package_at_a_time() -> None:
     assert [stage.moved and stage.moved.package for stage in way] == [None, "graphviz", "numpy", "urllib3", "mxnet"]
 
 
-def test_the_dependency_that_changed_it_is_found_as_a_release_is() -> None:
+def test_the_changing_dependency_is_found() -> None:
+    """The dependency that changed the metric is found in the way that a release is."""
     before = {"mxnet": "1.5.1", "numpy": "1.16.6", "requests": "2.20", "urllib3": "1.24"}
     after = {"mxnet": "1.6.0", "numpy": "1.17.5", "requests": "2.22", "urllib3": "1.25"}
     way = stages(before, after, last="mxnet")
@@ -272,5 +281,6 @@ def test_the_dependency_that_changed_it_is_found_as_a_release_is() -> None:
     assert names(found) == ["numpy 1.16.6 → 1.17.5"]
 
 
-def test_environments_that_hold_the_same_have_no_way_between_them() -> None:
+def test_equal_environments_have_no_way_between_them() -> None:
+    """Environments that hold the same packages have no way between them."""
     assert [stage.name for stage in stages({"a": "1"}, {"a": "1"}, last="a")] == ["as before"]

@@ -14,7 +14,8 @@ from orchestrator.reporting.reports.search_words import headlines, how
 from tests.unit.regression.search.search_records import MXNET, RELEASES, Host, done, rates, record, side
 
 
-def test_the_release_that_changed_it_is_named_with_its_figures(tmp_path: Path) -> None:
+def test_the_changing_release_has_its_figures(tmp_path: Path) -> None:
+    """The release that changed the metric is named with its figures."""
     found = done(Host(rates(v1_5_1=0.9)), tmp_path)
 
     (first,) = headlines(found)
@@ -25,7 +26,8 @@ def test_the_release_that_changed_it_is_named_with_its_figures(tmp_path: Path) -
     assert search_record.read(tmp_path) == found
 
 
-def test_what_is_better_or_the_same_is_not_worse(tmp_path: Path) -> None:
+def test_better_or_same_is_not_worse(tmp_path: Path) -> None:
+    """A change for the better, or no change, is not reported as worse."""
     better, same = done(Host(rates(v1_5_1=1.2)), tmp_path), done(Host(rates()), tmp_path)
 
     assert better.found is not None
@@ -35,7 +37,8 @@ def test_what_is_better_or_the_same_is_not_worse(tmp_path: Path) -> None:
     assert headlines(same)[0].startswith("No change was found from mxnet 1.2.0 to 1.9.1: same")
 
 
-def test_several_changes_are_said_and_all_of_them_found_on_request(tmp_path: Path) -> None:
+def test_all_of_several_changes_come_on_request(tmp_path: Path) -> None:
+    """Several changes are said to be there, and all of them are found on request."""
     host = Host(rates(v1_3_1=0.9, v1_8_0=0.8))
 
     one, every = done(host, tmp_path), done(host, tmp_path, every=True)
@@ -48,7 +51,7 @@ def test_several_changes_are_said_and_all_of_them_found_on_request(tmp_path: Pat
     ]
 
 
-def test_a_search_says_what_it_cannot_see_and_all_of_it_is_found_on_request(tmp_path: Path) -> None:
+def test_unseen_dips_are_mentioned_and_found_on_request(tmp_path: Path) -> None:
     """A dip of one release: both ends are the same, and so is the release in the middle."""
     host = Host(rates(v1_6_0=0.9, v1_7_0=1 / 0.9))
 
@@ -65,7 +68,8 @@ def test_a_search_says_what_it_cannot_see_and_all_of_it_is_found_on_request(tmp_
     assert headlines(every)[-1] == "There are 2 changes between 1.2.0 and 1.9.1."
 
 
-def test_what_is_not_decided_is_neither_a_change_nor_none(tmp_path: Path) -> None:
+def test_undecided_is_neither_change_nor_none(tmp_path: Path) -> None:
+    """A search that is not decided reports neither a change nor that there is none."""
     noisy = Host(rates(v1_5_1=0.97), scatter=(1.0, 1.1, 0.92, 1.04, 0.95))
     somewhere = Host(rates(v1_4_1=0.9), loud=["mxnet==1.4.1", "mxnet==1.3.1", "mxnet==1.5.1"])
 
@@ -78,7 +82,8 @@ def test_what_is_not_decided_is_neither_a_change_nor_none(tmp_path: Path) -> Non
     assert "Between mxnet 1.2.0 and 1.5.1: not decided by all the blocks allowed." in placeless
 
 
-def test_each_phase_spends_one_alpha_whatever_number_of_changes_is_searched(tmp_path: Path) -> None:
+def test_each_phase_spends_one_alpha(tmp_path: Path) -> None:
+    """Each phase spends one alpha, whatever number of changes is searched."""
     environments = {
         release: {"mxnet": release, "numpy": f"1.{16 + (place >= 1) + (place >= 6)}.0"}
         for place, release in enumerate(RELEASES)
@@ -100,7 +105,8 @@ def test_each_phase_spends_one_alpha_whatever_number_of_changes_is_searched(tmp_
     }
 
 
-def test_what_could_not_be_tested_is_asked_again_on_request_and_nothing_else_is(tmp_path: Path) -> None:
+def test_untestable_releases_are_retried_on_request(tmp_path: Path) -> None:
+    """A release that could not be tested is asked again on request, and nothing else is."""
     host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"])
     before = done(host, tmp_path)
     asked, host.broken = list(host.asked), ()
@@ -123,9 +129,8 @@ def test_what_could_not_be_tested_is_asked_again_on_request_and_nothing_else_is(
         "launch_failed: the engine had no room for it",
     ],
 )
-def test_what_failed_by_the_host_or_its_index_is_asked_again_when_a_search_is_taken_up(
-    tmp_path: Path, reason: str
-) -> None:
+def test_host_failures_are_retried_on_resume(tmp_path: Path, reason: str) -> None:
+    """A failure by the host or its index is asked again when a search is taken up."""
     host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"], reason=reason)
     before = done(host, tmp_path)
     host.broken = ()
@@ -136,7 +141,8 @@ def test_what_failed_by_the_host_or_its_index_is_asked_again_when_a_search_is_ta
     assert headlines(found)[0].startswith("First changed in mxnet 1.5.1 (slower")
 
 
-def test_a_record_without_its_comparisons_is_gone_through_again_and_nothing_is_measured(tmp_path: Path) -> None:
+def test_a_stripped_record_needs_no_new_measurement(tmp_path: Path) -> None:
+    """A record without its comparisons is gone through again, and nothing is measured."""
     host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.6.0"])
     found = done(host, tmp_path)
     assert found.found is not None
@@ -147,7 +153,8 @@ def test_a_record_without_its_comparisons_is_gone_through_again_and_nothing_is_m
     assert len(host.asked) == asked
 
 
-def test_the_dependency_is_found_that_moved_it_and_the_ends_are_not_measured_again(tmp_path: Path) -> None:
+def test_the_dependency_that_moved_it_is_found(tmp_path: Path) -> None:
+    """The dependency that moved the metric is found, and the ends are not measured again."""
     before = {"mxnet": "1.4.1", "numpy": "1.16.6", "requests": "2.18.4"}
     after = {"mxnet": "1.5.1", "numpy": "1.17.5", "requests": "2.20.0"}
     older, newer = (RELEASES[: RELEASES.index("1.5.1")], RELEASES[RELEASES.index("1.5.1") :])
@@ -179,7 +186,8 @@ def test_ends_that_cannot_be_measured_are_no_finding(tmp_path: Path) -> None:
     assert headlines(found) == ("Good and bad could not be compared: 1.9.1: build_failed: no wheel",)
 
 
-def test_wherever_it_dies_it_goes_on_to_the_same_end_and_asks_nothing_twice(tmp_path: Path) -> None:
+def test_a_search_that_dies_reaches_the_same_end(tmp_path: Path) -> None:
+    """A search goes on to the same end wherever it dies, and asks nothing twice."""
     whole = Host(rates(v1_3_1=0.9, v1_8_0=0.8), broken=["mxnet==1.5.1"])
     expected = done(whole, tmp_path / "whole", every=True)
     for dies_at in range(len(whole.asked)):
@@ -196,7 +204,8 @@ def test_wherever_it_dies_it_goes_on_to_the_same_end_and_asks_nothing_twice(tmp_
         assert (found, host.asked) == (expected, whole.asked)
 
 
-def test_releases_between_are_those_that_stand_are_final_and_can_be_planned() -> None:
+def test_only_final_plannable_releases_are_searched() -> None:
+    """The releases between the ends are those that stand, are final and can be planned."""
     published = [
         PublishedRelease(version)
         for version in ("1.1.0", *RELEASES[:5], "1.7.0.post1", "1.7.0.post2", "1.9.1", "2.0.0b1")
@@ -236,7 +245,8 @@ def test_good_and_bad_differ_in_one_release(good: str, bad: str, said: str) -> N
         search_subject(side(good), side(bad), "mxnet")
 
 
-def test_a_package_may_be_what_is_searched_and_the_order_of_the_ends_counts() -> None:
+def test_a_package_may_be_the_search_subject() -> None:
+    """A package may be what is searched, and the order of the ends counts."""
     what = search_subject(side("mxnet==1.9.1,numpy==1.17.5"), side("mxnet==1.9.1,numpy==1.16.6"), "mxnet")
 
     assert (what.distribution, what.is_package, what.side("1.17.0").text) == (

@@ -68,7 +68,8 @@ def slow_nights(results: Path, *, silent: dict[int, str] | None = None, count: i
     return made
 
 
-def test_what_only_one_run_has_is_gone_or_new_with_what_the_other_run_says_of_it(tmp_path: Path) -> None:
+def test_unmatched_cells_are_gone_or_new(tmp_path: Path) -> None:
+    """A cell that only one run has is gone or new, with what the other run says of it."""
     cell = Made(OLD, workload=synthetic.MLP_EPOCHS).cell
     one = stored(
         tmp_path, 1, Made(rates=around(100)), Made(rates=around(100), workload=synthetic.MLP),
@@ -90,7 +91,8 @@ def test_what_only_one_run_has_is_gone_or_new_with_what_the_other_run_says_of_it
     ]
 
 
-def test_cells_of_several_releases_that_only_one_run_has_keep_the_release_in_their_names(tmp_path: Path) -> None:
+def test_unmatched_cells_keep_their_release_in_names(tmp_path: Path) -> None:
+    """Cells of several releases that only one run has keep the release in their names."""
     one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, around(100)))
     other = stored(tmp_path, 2, Made(NEW, around(100)))
     found = compare_runs(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
@@ -121,7 +123,7 @@ def of_side(framework: Framework, *runs: Run) -> Operand:
         ((1.0, 100.0), Verdict.INCONCLUSIVE, "the candidate is 0 in 1 of 2"),
     ],
 )
-def test_what_falls_to_0_is_worse_in_stored_runs_too(
+def test_stored_runs_show_falls_to_0_as_worse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: tuple[float, ...], verdict: Verdict, said: str
 ) -> None:
     """By a metric that is 0 below ten samples/s."""
@@ -151,7 +153,8 @@ def test_exact_metric_of_a_mode_is_compared(tmp_path: Path, monkeypatch: pytest.
     assert (size.baseline, size.candidate, size.verdict) == (2.0, 3.0, Verdict.SLOWER)
 
 
-def test_releases_that_differ_by_a_package_are_named_by_it(tmp_path: Path) -> None:
+def test_labels_name_the_package_that_differs(tmp_path: Path) -> None:
+    """Releases that differ by a package are named by it."""
     one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
     old, new = "mxnet 1.5.1 with numpy 1.22.4", "mxnet 1.5.1 with numpy 1.23.5"
 
@@ -165,7 +168,8 @@ def test_releases_that_differ_by_a_package_are_named_by_it(tmp_path: Path) -> No
         assert [pair.id for pair in found.pairs] == ["cpu/lenet-train-b200"]
 
 
-def test_runs_of_one_release_with_several_packages_are_compared_package_by_package(tmp_path: Path) -> None:
+def test_several_packages_are_compared_one_by_one(tmp_path: Path) -> None:
+    """Runs of one release with several packages are compared package by package."""
     one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
     found = compare_runs(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
 
@@ -175,7 +179,8 @@ def test_runs_of_one_release_with_several_packages_are_compared_package_by_packa
     ]
 
 
-def test_a_pin_that_means_several_packages_is_refused_with_one_that_means_one(tmp_path: Path) -> None:
+def test_an_ambiguous_pin_is_refused(tmp_path: Path) -> None:
+    """A pin that means several packages is refused, and the message offers one that means one."""
     run = stored(tmp_path, 1, *(Made(each, around(100)) for each in WITH))
 
     with pytest.raises(InputError, match=r"both meant; say which, .* or run-1:mxnet==1.5.1,numpy==1.23.5$"):
@@ -183,7 +188,8 @@ def test_a_pin_that_means_several_packages_is_refused_with_one_that_means_one(tm
     assert compare_runs(with_numpy("1.22.4", run), with_numpy("1.23.5", run), DEFAULT_GATES).pairs
 
 
-def test_what_a_regression_test_could_measure_on_one_side_alone_stays_gone_or_new(tmp_path: Path) -> None:
+def test_one_sided_regression_cells_stay_gone_or_new(tmp_path: Path) -> None:
+    """A cell that a regression test could measure on one side alone stays gone or new."""
     run = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, around(100)))
     lacking = Unpaired("cpu/lstm-train-b32", "mxnet-1.9.1-cpu/lstm-train-b32", "mxnet 1.5.1 has no lstm")
     new = replace(of("1.9.1", run), unpaired=(lacking,))
@@ -194,7 +200,8 @@ def test_what_a_regression_test_could_measure_on_one_side_alone_stays_gone_or_ne
     )  # fmt: skip
 
 
-def test_nights_of_the_same_runs_are_paired_in_whatever_order_they_are_named(tmp_path: Path) -> None:
+def test_nights_are_paired_in_any_order(tmp_path: Path) -> None:
+    """Nights of the same runs are paired in whatever order they are named."""
     one, two, three = slow_nights(tmp_path, count=3)
     found = releases(one, two, three, others=(three, one, two))
 
@@ -204,7 +211,8 @@ def test_nights_of_the_same_runs_are_paired_in_whatever_order_they_are_named(tmp
     assert found.created_at == "2026-01-03T03:00:00+00:00"
 
 
-def test_a_night_in_which_one_side_has_no_result_does_not_count_and_is_named(tmp_path: Path) -> None:
+def test_a_one_sided_night_does_not_count(tmp_path: Path) -> None:
+    """A night in which one side has no result does not count and is named."""
     runs = slow_nights(tmp_path, silent={2: "1.5.1", 4: "1.9.1"})
     pair = only(releases(*runs))
     throughput = judged(pair)
@@ -220,7 +228,8 @@ def test_a_night_in_which_one_side_has_no_result_does_not_count_and_is_named(tmp
     )
 
 
-def test_a_night_whose_plan_has_no_such_cell_is_named(tmp_path: Path) -> None:
+def test_a_night_without_the_cell_is_named(tmp_path: Path) -> None:
+    """A night whose plan has no such cell is named in a note."""
     *runs, _ = slow_nights(tmp_path)
     without = stored(tmp_path / "more", 5, Made(OLD, around(100)))
     pair = only(releases(*runs, without))
@@ -238,7 +247,8 @@ def test_nights_of_different_runs_are_not_paired(tmp_path: Path) -> None:
     assert (throughput.nights.baseline, throughput.nights.candidate) == (2, 2)
 
 
-def test_one_night_with_a_result_says_nothing_of_nights(tmp_path: Path) -> None:
+def test_one_night_says_nothing_of_scatter(tmp_path: Path) -> None:
+    """One night with a result says nothing of how nights scatter."""
     first, *rest = slow_nights(tmp_path, count=3)
     throughput = judged(only(releases(first, others=tuple(rest))))
 
@@ -254,7 +264,8 @@ def test_the_loss_is_compared_too(tmp_path: Path, loss: float, verdict: Verdict)
     assert (found.verdict, found.gates, found.baseline, found.candidate) == (verdict, True, 0.65, loss)
 
 
-def test_a_loss_that_a_check_was_to_tell_and_has_not_is_not_measured(tmp_path: Path) -> None:
+def test_a_loss_without_its_check_is_unmeasured(tmp_path: Path) -> None:
+    """A loss that a parity check was to report and has not is not measured."""
     run = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65), Made(NEW, around(100)))
     pair = only(releases(run))
 
@@ -264,7 +275,8 @@ def test_a_loss_that_a_check_was_to_tell_and_has_not_is_not_measured(tmp_path: P
     )
 
 
-def test_the_size_of_images_is_compared_too_and_decides_where_it_is_asked_to(tmp_path: Path) -> None:
+def test_image_sizes_are_compared_too(tmp_path: Path) -> None:
+    """The size of images is compared too, and decides if it is asked to."""
     run = stored(tmp_path, 1, Made(OLD, around(100), size_bytes=1000), Made(NEW, around(100), size_bytes=1100))
     shown = judged(only(releases(run)), "image_size")
     gates = parse_gates(["image_size=20%"], "--metric", [])
@@ -274,7 +286,8 @@ def test_the_size_of_images_is_compared_too_and_decides_where_it_is_asked_to(tmp
     assert (decides.verdict, [each.metric for each in decides.metrics if each.gates]) == (Verdict.SAME, ["image_size"])
 
 
-def test_what_moved_python_and_the_way_of_measuring_are_told(tmp_path: Path) -> None:
+def test_moved_packages_and_python_are_reported(tmp_path: Path) -> None:
+    """The packages that moved, the Python and the way of measuring are reported."""
     python = {"python": "3.11.9"}
     runs = [
         stored(
@@ -293,7 +306,8 @@ def test_what_moved_python_and_the_way_of_measuring_are_told(tmp_path: Path) -> 
     assert only(found).notes[0] == "packages of the candidate moved between run-1 and run-2: numpy 1.22.4 → 1.23.5"
 
 
-def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_path: Path) -> None:
+def test_a_changing_environment_is_not_comparable(tmp_path: Path) -> None:
+    """An environment that changes from night to night is not comparable."""
     *runs, _ = slow_nights(tmp_path)
     python = {"python": "3.8.20"}
     other = stored(tmp_path / "more", 5, Made(OLD, around(100), facts=python), Made(NEW, around(100), facts=python))
@@ -305,7 +319,8 @@ def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_p
     )
 
 
-def test_a_stand_in_is_not_comparable_with_the_files_of_a_dataset(tmp_path: Path) -> None:
+def test_stand_ins_are_not_comparable_with_datasets(tmp_path: Path) -> None:
+    """A stand-in is not comparable with the files of a dataset."""
     own, other = {"data": {"name": "mnist"}}, {"data": {"name": "mnist", "stand_in": True}}
     run = stored(tmp_path, 1, Made(OLD, around(100), facts=own), Made(NEW, around(100), facts=other))
     pair = only(releases(run))
@@ -320,7 +335,8 @@ def test_a_stand_in_is_not_comparable_with_the_files_of_a_dataset(tmp_path: Path
     ("rules", "follows"),
     [(Rules(looks=(2, 4)), True), (Rules(looks=(2,)), True), (Rules(looks=(4,)), False), (None, False)],
 )
-def test_blocks_that_a_test_chose_by_what_it_saw_are_told(tmp_path: Path, rules: Rules | None, follows: bool) -> None:
+def test_blocks_chosen_by_sight_are_reported(tmp_path: Path, rules: Rules | None, follows: bool) -> None:
+    """Blocks that a test chose by what it saw are reported as such."""
     four = (100.0, 100.1, 100.2, 100.3)
     run = stored(tmp_path, 1, Made(OLD, four), Made(NEW, four))
     if rules:
@@ -329,7 +345,8 @@ def test_blocks_that_a_test_chose_by_what_it_saw_are_told(tmp_path: Path, rules:
     assert releases(run).blocks_follow_sight is follows
 
 
-def test_where_parity_was_not_asked_for_it_is_said_so_of_both_runs_and_of_one(tmp_path: Path) -> None:
+def test_missing_parity_is_reported(tmp_path: Path) -> None:
+    """If parity was not asked for, a note says so, of both runs or of one."""
     asked = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65))
     other, third = (stored(tmp_path, night, Made(NEW, around(100))) for night in (2, 3))
 
@@ -372,7 +389,8 @@ def test_what_computes_nothing_is_no_finding(tmp_path: Path, failing: bool) -> N
         assert judged(idle).ratio == pytest.approx(0.5, rel=0.01)
 
 
-def test_what_one_run_alone_has_of_noop_is_no_doubt(tmp_path: Path) -> None:
+def test_an_unmatched_noop_cell_is_no_doubt(tmp_path: Path) -> None:
+    """A cell of noop that one run alone has is no cause for doubt."""
     one, _ = slower_noop(tmp_path)
     other = stored(tmp_path, 3, Made(OLD, around(100)))
     found = compare_runs(Operand("run-1", (one,)), Operand("run-3", (other,)), DEFAULT_GATES, idle_builders={"noop"})

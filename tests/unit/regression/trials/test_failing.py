@@ -39,9 +39,8 @@ def metric(found: Regression, name: str = "throughput") -> Judged:
 
 
 @pytest.mark.parametrize("failing", [(2,), (0, 3), (0, 3, 5)])
-def test_a_candidate_that_crashes_in_up_to_half_of_a_few_repeats_is_not_shown_to_be_as_good(
-    tried: Tried, failing: tuple[int, ...]
-) -> None:
+def test_a_few_crashes_leave_the_pair_inconclusive(tried: Tried, failing: tuple[int, ...]) -> None:
+    """A candidate that crashes in up to half of a few repeats is not shown to be as good."""
     found = tried(Bench(ends={"1.9.1": at(crash, *failing)}), ONE_LOOK)
 
     (pair,) = found.pairs
@@ -50,7 +49,8 @@ def test_a_candidate_that_crashes_in_up_to_half_of_a_few_repeats_is_not_shown_to
     assert metric(found).reason.startswith(f"same by its figures, but {counted}")
 
 
-def test_a_candidate_that_crashes_more_often_than_chance_explains_broke(tried: Tried) -> None:
+def test_crashes_beyond_chance_mean_broke(tried: Tried) -> None:
+    """A candidate that crashes more often than chance explains broke."""
     found = tried(Bench(ends={"1.9.1": at(crash, *range(0, 24, 3))}), LONG)
 
     (pair,) = found.pairs
@@ -58,7 +58,8 @@ def test_a_candidate_that_crashes_more_often_than_chance_explains_broke(tried: T
     assert pair.reason.startswith("8 of 24 repeats failed, and 0 of 24 of the baseline's (p = 0.0019): failed: ")
 
 
-def test_a_baseline_that_crashed_more_often_than_chance_explains_is_fixed(tried: Tried) -> None:
+def test_baseline_crashes_beyond_chance_mean_fixed(tried: Tried) -> None:
+    """A baseline that crashed more often than chance explains is fixed."""
     found = tried(Bench(ends={"1.5.1": at(crash, *range(0, 24, 3))}), LONG)
 
     (pair,) = found.pairs
@@ -89,7 +90,8 @@ def first_then(first: Callable[[Task], Ended], then: Callable[[Task], Ended]) ->
         ({"1.5.1": first_then(slow_to_end, lost)}, "baseline: timeout: "),
     ],
 )
-def test_a_single_repeat_that_tells_something_is_no_alarm(tried: Tried, ends: Mapping[str, End], said: str) -> None:
+def test_a_single_informative_repeat_is_no_alarm(tried: Tried, ends: Mapping[str, End], said: str) -> None:
+    """A pair of which a single repeat of a side says something is no alarm."""
     found = tried(Bench(ends=ends), ONE_LOOK)
 
     (pair,) = found.pairs
@@ -99,7 +101,8 @@ def test_a_single_repeat_that_tells_something_is_no_alarm(tried: Tried, ends: Ma
 
 
 @pytest.mark.parametrize("end", [first_then(unimportable, lost), unimportable])
-def test_a_release_that_cannot_be_imported_broke_in_however_few_repeats(tried: Tried, end: End) -> None:
+def test_a_failed_import_broke_in_few_repeats(tried: Tried, end: End) -> None:
+    """A release that cannot be imported broke, in however few repeats."""
     (pair,) = tried(Bench(ends={"1.9.1": end}), ONE_LOOK).pairs
 
     assert (pair.verdict, pair.reason.partition(":")[0]) == (Verdict.BROKE, "import_failed")
@@ -111,7 +114,8 @@ def test_two_repeats_that_both_fail_are_enough(tried: Tried) -> None:
     assert pair.verdict is Verdict.BROKE
 
 
-def test_a_level_that_many_pairs_share_takes_more_failures(tmp_path: Path, pair: Pair) -> None:
+def test_a_shared_level_takes_more_failures(tmp_path: Path, pair: Pair) -> None:
+    """A level that many pairs share takes more failures to call a candidate broken."""
     sizes = "batch_size: [100, 200, 300]"
     lines = f"models: [{{name: lenet, {sizes}}}, {{name: mlp, {sizes}}}]"
     ends = {"1.9.1-cpu/lenet-train-b200": at(crash, *range(6))}
@@ -126,7 +130,8 @@ def test_a_level_that_many_pairs_share_takes_more_failures(tmp_path: Path, pair:
     assert (doubted.id, doubted.verdict) == ("cpu/lenet-train-b200", Verdict.INCONCLUSIVE)
 
 
-def test_a_pair_that_fails_now_and_then_goes_on_until_the_failures_tell(tried: Tried) -> None:
+def test_an_occasionally_failing_pair_goes_on(tried: Tried) -> None:
+    """A pair that fails now and then goes on until the failures decide."""
     runtime = Bench(ends={"1.9.1": at(crash, *range(1, 24, 4))})
     found = tried(runtime, Rules(confirm=False))
 
@@ -137,9 +142,8 @@ def test_a_pair_that_fails_now_and_then_goes_on_until_the_failures_tell(tried: T
 @pytest.mark.parametrize(
     "ends", [{"1.5.1": at(crash, 2)}, {"1.5.1": at(crash, 2), "1.9.1": at(crash, 4)}], ids=["baseline", "both"]
 )
-def test_a_candidate_that_fails_no_more_often_may_be_as_good_and_the_failures_are_told(
-    tried: Tried, ends: Mapping[str, End]
-) -> None:
+def test_equally_failing_candidates_may_be_as_good(tried: Tried, ends: Mapping[str, End]) -> None:
+    """A candidate that fails no more often may be as good, and the failures are reported."""
     found = tried(Bench(ends=ends), ONE_LOOK)
 
     assert found.pairs[0].verdict is Verdict.SAME
@@ -163,7 +167,8 @@ def test_stored_runs_are_held_to_the_same(tmp_path: Path, tried: Tried) -> None:
 
 
 @pytest.mark.parametrize("culprit", ["1.5.1", "1.9.1"])
-def test_a_search_steps_over_the_side_that_fails_more_often(tmp_path: Path, tried: Tried, culprit: str) -> None:
+def test_a_search_steps_over_the_failing_side(tmp_path: Path, tried: Tried, culprit: str) -> None:
+    """A search steps over the side that fails more often."""
     rules = Rules(gates=(Gate("throughput", 0.02),), looks=(24,), confirm=False)
     bench = Bench(ends={culprit: at(crash, *range(8))})
     tried(bench, rules)
@@ -171,7 +176,8 @@ def test_a_search_steps_over_the_side_that_fails_more_often(tmp_path: Path, trie
     assert probe_result(measured(tmp_path / "run", bench), 24).culprit == f"mxnet=={culprit}"
 
 
-def test_a_search_takes_no_ratio_of_some_blocks_where_a_side_is_0_in_others(tmp_path: Path, tried: Tried) -> None:
+def test_a_search_takes_no_ratio_with_zeros(tmp_path: Path, tried: Tried) -> None:
+    """A search takes no ratio of some blocks if a side is 0 in others."""
     rules = Rules(gates=(Gate("throughput", 0.02),), looks=(6,), confirm=False)
     found = tried(Bench(), rules)
     whole = measured(tmp_path / "run", Bench())
@@ -183,7 +189,8 @@ def test_a_search_takes_no_ratio_of_some_blocks_where_a_side_is_0_in_others(tmp_
     assert probe_result(replace(whole, regression=with_zeros), 6) == ProbeResult("run", reason=zero)
 
 
-def test_what_is_slower_stays_so_whatever_fails_beside_it(tried: Tried) -> None:
+def test_a_slower_pair_stays_slower_despite_failures(tried: Tried) -> None:
+    """A pair that is slower stays so, whatever fails next to it."""
     found = tried(Bench(rate=steady(**{"1.9.1": 0.8}), ends={"1.9.1": at(crash, 2)}), ONE_LOOK)
 
     assert (found.pairs[0].verdict, metric(found).is_regression) == (Verdict.SLOWER, True)
@@ -192,7 +199,8 @@ def test_what_is_slower_stays_so_whatever_fails_beside_it(tried: Tried) -> None:
 SLOW = steady(**{"1.9.1": 0.9})
 
 
-def test_a_candidate_that_fails_in_all_fresh_blocks_broke_and_confirms_no_slowdown(tried: Tried) -> None:
+def test_failing_all_fresh_blocks_means_broke(tried: Tried) -> None:
+    """A candidate that fails in all fresh blocks broke and confirms no slowdown."""
     found = tried(Bench(rate=SLOW, ends={"1.9.1": at(crash, *range(6, 12))}), Rules())
 
     (pair,) = found.pairs
@@ -222,7 +230,8 @@ def test_fresh_blocks_that_tell_nothing_confirm_no_slowdown(
     assert metric(found).confirmation is None
 
 
-def test_a_single_fresh_block_with_both_sides_confirms_nothing(tried: Tried) -> None:
+def test_a_single_fresh_block_confirms_nothing(tried: Tried) -> None:
+    """A single fresh block with both sides confirms nothing."""
     ends = {"1.9.1": at(crash, 6, 7, 8), "1.5.1": at(crash, 9, 10)}
     found = tried(Bench(rate=SLOW, ends=ends), Rules())
 
@@ -230,7 +239,8 @@ def test_a_single_fresh_block_with_both_sides_confirms_nothing(tried: Tried) -> 
     assert "fresh ones show nothing: one measurement says nothing about scatter" in metric(found).reason
 
 
-def test_a_loss_without_an_answer_of_the_parity_check_is_not_measured_with_the_reason(tried: Tried) -> None:
+def test_a_loss_without_parity_answer_is_unmeasured(tried: Tried) -> None:
+    """A loss without an answer of the parity check is not measured, with the reason."""
     found = tried(Bench(parity_ends={"1.9.1": crash}), ONE_LOOK)
 
     (pair,) = found.pairs
@@ -240,7 +250,8 @@ def test_a_loss_without_an_answer_of_the_parity_check_is_not_measured_with_the_r
     assert pair.reason == f"loss after ten steps: {metric(found, 'loss').reason}"
 
 
-def test_a_loss_that_is_not_to_decide_is_not_missed(tried: Tried) -> None:
+def test_a_loss_without_a_gate_is_not_missed(tried: Tried) -> None:
+    """A loss that is not to decide is not missed."""
     rules = Rules(gates=(Gate("throughput", 0.02),), looks=(6,), confirm=False)
     found = tried(Bench(parity_ends={"1.9.1": crash}), rules)
 
@@ -249,13 +260,15 @@ def test_a_loss_that_is_not_to_decide_is_not_missed(tried: Tried) -> None:
 
 
 @pytest.mark.parametrize("ends", [{"mxnet": crash}, {"1.9.1": lost}])
-def test_a_test_in_which_no_pair_has_a_verdict_tells_nothing(tried: Tried, ends: Mapping[str, End]) -> None:
+def test_a_test_without_verdicts_shows_nothing(tried: Tried, ends: Mapping[str, End]) -> None:
+    """A test in which no pair has a verdict says nothing."""
     found = tried(Bench(ends=ends), ONE_LOOK)
 
     assert (found.tells_nothing, found.regressions) == (True, ())
 
 
-def test_a_tolerance_for_one_model_leaves_the_others_theirs(tmp_path: Path, pair: Pair) -> None:
+def test_a_models_tolerance_leaves_the_others_theirs(tmp_path: Path, pair: Pair) -> None:
+    """A tolerance for one model leaves the other models theirs."""
     rules = Rules(gates=(Gate("throughput", 0.3, "mlp"),), confirm=False)
     found = try_out(
         tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1", "models: [lenet, mlp]"), Bench(rate=SLOW), rules

@@ -34,9 +34,8 @@ def metric(found: Regression, name: str = "throughput", pair: int = 0) -> Judged
     return next(each for each in found.pairs[pair].metrics if each.metric == name)
 
 
-def test_a_slower_candidate_is_found_at_the_first_look_and_confirmed_on_as_many_fresh_blocks(
-    tmp_path: Path, pair: Pair
-) -> None:
+def test_a_slower_candidate_is_found_and_confirmed(tmp_path: Path, pair: Pair) -> None:
+    """A slower candidate is found at the first look and confirmed on as many fresh blocks."""
     runtime = Bench(rate=steady(**{"1.9.1": 0.9}))
     found = try_out(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1"), runtime)
 
@@ -63,7 +62,9 @@ def test_every_block_holds_both_sides(tmp_path: Path, pair: Pair) -> None:
     assert set(Counter(blocks).values()) <= {4, 2}
 
 
-def test_only_undecided_pairs_go_on_and_the_plan_grows_with_them(tmp_path: Path, pair: Pair) -> None:
+def test_only_undecided_pairs_go_on(tmp_path: Path, pair: Pair) -> None:
+    """Only undecided pairs go on, and the plan grows with them."""
+
     def rate(cell: str, repeat: int) -> float:
         # A pair that hovers at the edge of the tolerance stays undecided.
         return steady(**{"1.9.1-cpu/mlp": 1 / 1.02})(cell, repeat)
@@ -93,9 +94,9 @@ def test_what_is_not_slower_again_is_no_regression(tmp_path: Path, pair: Pair) -
     assert not judged.confirmation.confirmed
 
 
-def test_fresh_blocks_confirm_a_slowdown_of_which_they_alone_could_not_say_that_it_is_all_beyond_the_tolerance(
-    tmp_path: Path, pair: Pair
-) -> None:
+def test_noisy_fresh_blocks_can_confirm_a_slowdown(tmp_path: Path, pair: Pair) -> None:
+    """Fresh blocks confirm a slowdown even if they alone cannot show it all to be beyond the tolerance."""
+
     def rate(cell: str, repeat: int) -> float:
         drawn = random.Random(f"{cell} {repeat}").gauss(0, 0.003 if repeat < 6 else 0.02)
         return 1000 * (1 + drawn) * (0.95 if "1.9.1" in cell else 1)
@@ -110,7 +111,9 @@ def test_fresh_blocks_confirm_a_slowdown_of_which_they_alone_could_not_say_that_
     assert found.regressions
 
 
-def test_fresh_blocks_that_are_worse_by_less_than_the_tolerance_confirm_nothing(tmp_path: Path, pair: Pair) -> None:
+def test_fresh_blocks_within_tolerance_confirm_nothing(tmp_path: Path, pair: Pair) -> None:
+    """Fresh blocks that are worse by less than the tolerance confirm nothing."""
+
     def rate(cell: str, repeat: int) -> float:
         return steady(**{"1.9.1": 0.95 if repeat < 6 else 0.985})(cell, repeat % 6)
 
@@ -132,7 +135,8 @@ def test_without_confirmation_slower_is_a_regression_at_once(tmp_path: Path, pai
     assert (metric(found).confirmation, len(runtime.measured)) == (None, 12)
 
 
-def test_a_release_against_itself_is_measured_twice_and_is_the_same(tmp_path: Path, pair: Pair) -> None:
+def test_a_release_is_the_same_as_itself(tmp_path: Path, pair: Pair) -> None:
+    """A release that is compared with itself is measured twice and is the same."""
     runtime = Bench(rate=lambda cell, repeat: 1000.0 + repeat % 3 + len(cell) % 2)
     found = try_out(tmp_path / "run", pair("mxnet==1.9.1", "mxnet==1.9.1"), runtime)
 
@@ -140,7 +144,8 @@ def test_a_release_against_itself_is_measured_twice_and_is_the_same(tmp_path: Pa
     assert len(set(runtime.measured)) == len(runtime.measured) == 12
 
 
-def test_a_candidate_that_crashes_broke_and_a_baseline_that_crashed_is_fixed(tmp_path: Path, pair: Pair) -> None:
+def test_a_crashing_side_is_broke_or_fixed(tmp_path: Path, pair: Pair) -> None:
+    """A candidate that crashes broke, and a baseline that crashed is fixed."""
     broke = try_out(tmp_path / "a", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(ends={"1.9.1": crash}))
     fixed = try_out(tmp_path / "b", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(ends={"1.5.1": crash}))
 
@@ -149,13 +154,15 @@ def test_a_candidate_that_crashes_broke_and_a_baseline_that_crashed_is_fixed(tmp
     assert (fixed.pairs[0].verdict, fixed.regressions) == (Verdict.FIXED, ())
 
 
-def test_what_the_candidate_does_not_support_any_more_is_gone(tmp_path: Path, pair: Pair) -> None:
+def test_unsupported_by_the_candidate_means_gone(tmp_path: Path, pair: Pair) -> None:
+    """A cell that the candidate does not support any more is gone."""
     found = try_out(tmp_path / "a", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(ends={"1.9.1": unsupported}))
 
     assert (found.pairs[0].verdict, found.regressions) == (Verdict.GONE, ())
 
 
-def test_a_release_that_cannot_be_installed_is_neither_a_regression_nor_health(tmp_path: Path, pair: Pair) -> None:
+def test_a_failed_install_is_not_measured(tmp_path: Path, pair: Pair) -> None:
+    """A release that cannot be installed shows neither a regression nor health."""
     image = "bench/mxnet:1.9.1-cpu"
     found = try_out(
         tmp_path / "a", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(unavailable={image: unbuildable(image)})
@@ -165,7 +172,8 @@ def test_a_release_that_cannot_be_installed_is_neither_a_regression_nor_health(t
     assert found.pairs[0].reason == "candidate: build_failed: no matching distribution"
 
 
-def test_a_single_repeat_that_fails_is_told_and_its_block_does_not_count(tmp_path: Path, pair: Pair) -> None:
+def test_a_failed_repeats_block_does_not_count(tmp_path: Path, pair: Pair) -> None:
+    """A single repeat that fails is reported, and its block does not count."""
     tries = Counter[str]()
 
     def sometimes(cell: str, repeat: int) -> float:
@@ -195,7 +203,8 @@ def test_another_python_is_another_environment(tmp_path: Path, pair: Pair) -> No
     assert (found.baseline.python, found.candidate.python) == ("3.11.7", "3.12.1")
 
 
-def test_other_work_is_not_comparable_and_its_drift_is_a_regression(tmp_path: Path, pair: Pair) -> None:
+def test_other_work_is_not_comparable(tmp_path: Path, pair: Pair) -> None:
+    """A candidate that does other work is not comparable, and its drift is a regression."""
     drift = {"losses": {"1": 2.3, "3": 2.2, "10": 1.0}}
     found = try_out(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(parity={"1.9.1": drift}))
 
@@ -206,7 +215,8 @@ def test_other_work_is_not_comparable_and_its_drift_is_a_regression(tmp_path: Pa
     assert found.pairs[0].is_regression
 
 
-def test_metrics_that_do_not_gate_are_shown_and_alarm_nobody(tmp_path: Path, pair: Pair) -> None:
+def test_metrics_without_a_gate_alarm_nobody(tmp_path: Path, pair: Pair) -> None:
+    """Metrics that do not gate are shown and alarm nobody."""
     runtime = Bench(rate=steady(**{"1.9.1": 0.9}))
     rules = Rules(gates=(Gate("peak_memory", 0.05),))
     found = try_out(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1"), runtime, rules)
@@ -223,9 +233,8 @@ def test_a_tolerance_may_be_that_of_one_model(tmp_path: Path, pair: Pair) -> Non
     assert [(each.model, each.verdict) for each in found.pairs] == [("lenet", Verdict.SLOWER), ("mlp", Verdict.SAME)]
 
 
-def test_a_trial_that_was_stopped_goes_on_where_it_stopped_and_comes_to_the_same_end(
-    tmp_path: Path, pair: Pair
-) -> None:
+def test_a_stopped_trial_reaches_the_same_end(tmp_path: Path, pair: Pair) -> None:
+    """A trial that was stopped goes on where it stopped and comes to the same end."""
     rate = steady(**{"1.9.1": 0.9})
     whole = Bench(rate=rate)
     expected = try_out(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1"), whole)
@@ -275,7 +284,8 @@ def test_a_run_that_is_no_trial_says_so(tmp_path: Path) -> None:
         stored_trial(Run(tmp_path))
 
 
-def test_a_broken_judgement_says_how_it_is_made_anew_and_that_does(tmp_path: Path, pair: Pair) -> None:
+def test_a_broken_judgement_names_its_remedy(tmp_path: Path, pair: Pair) -> None:
+    """A broken judgement says how it is made anew, and doing so works."""
     folder = tmp_path / "run"
     judged = try_out(folder, pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(), Rules(confirm=False))
     (folder / "regression.json").write_text("{")

@@ -17,7 +17,7 @@ from orchestrator.reporting.reports.run import RUN
 from tests.unit.reporting import synthetic as s
 
 
-def test_an_axis_of_bars_begins_at_zero_and_has_round_ticks() -> None:
+def test_bar_axes_begin_at_zero_with_round_ticks() -> None:
     scale = from_zero([13_515.0, 7_000.0], wording.rate)
 
     assert scale.low == 0
@@ -27,7 +27,8 @@ def test_an_axis_of_bars_begins_at_zero_and_has_round_ticks() -> None:
     assert scale.ticks[1].at == scale.at(5000)
 
 
-def test_values_that_span_a_factor_of_twelve_get_a_logarithmic_axis() -> None:
+def test_wide_values_get_a_logarithmic_axis() -> None:
+    """Values that span a factor of twelve get a logarithmic axis."""
     assert not spread([0.010, 0.100], wording.seconds).logarithmic
     scale = spread([0.010, 0.130], wording.seconds)
 
@@ -37,14 +38,16 @@ def test_values_that_span_a_factor_of_twelve_get_a_logarithmic_axis() -> None:
 
 
 @pytest.mark.parametrize("highest_s", [0.13, 0.9, 1.1, 9.0, 80.0, 1e4])
-def test_the_marks_of_a_logarithmic_axis_leave_room_for_their_texts(highest_s: float) -> None:
+def test_logarithmic_marks_leave_room_for_texts(highest_s: float) -> None:
+    """The marks of a logarithmic axis leave room for their texts."""
     marks = [tick.at for tick in spread([0.009, highest_s], wording.seconds).ticks]
 
     assert len(marks) >= 2
     assert all(right - left >= 15 for left, right in itertools.pairwise(marks))
 
 
-def test_an_axis_between_values_leaves_room_at_both_ends_and_holds_a_single_value() -> None:
+def test_an_axis_leaves_room_at_both_ends() -> None:
+    """An axis between values leaves room at both ends and holds a single value."""
     scale = between([0.6, 0.9], wording.factor)
 
     assert 0 < scale.at(0.6) < scale.at(0.9) < 100
@@ -62,7 +65,7 @@ def test_an_axis_between_values_leaves_room_at_both_ends_and_holds_a_single_valu
         (400_000.0, ["0", "20 h", "40 h", "60 h", "80 h", "100 h"]),
     ],
 )
-def test_an_axis_of_durations_has_whole_minutes_and_hours(longest_s: float, expected: list[str]) -> None:
+def test_duration_axes_have_whole_minutes_and_hours(longest_s: float, expected: list[str]) -> None:
     assert [tick.text for tick in seconds_from_zero([longest_s]).ticks] == expected
 
 
@@ -73,7 +76,8 @@ def test_any_values_make_an_axis(values: list[float]) -> None:
         assert all(0 <= scale.at(value) <= 100 for value in values)
 
 
-def test_a_group_has_a_lane_per_measured_cell_with_every_repeat_and_phase() -> None:
+def test_a_group_has_one_lane_per_cell() -> None:
+    """A group has a lane per measured cell, with every repeat and phase."""
     report = s.example()
     cells = [report.by_id[place.cell_id] for place in report.groups[0].places]
 
@@ -92,7 +96,8 @@ def test_a_group_has_a_lane_per_measured_cell_with_every_repeat_and_phase() -> N
     assert {kind for kind, _ in phases.legend} <= {f"phase-{phase}" for phase in PHASES}
 
 
-def test_a_chart_draws_the_fastest_and_says_how_many_it_leaves_to_the_tables() -> None:
+def test_a_chart_draws_only_the_fastest() -> None:
+    """A chart draws the fastest cells and says how many it leaves to the tables."""
     cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(MOST_LANES + 3)]
     plan = s.plan(cells)
     report = compose(s.record(plan), plan, [item for cell in cells for item in s.ok(cell, [100.0])])
@@ -101,7 +106,8 @@ def test_a_chart_draws_the_fastest_and_says_how_many_it_leaves_to_the_tables() -
         assert (len(chart.lanes), chart.left_out) == (MOST_LANES, 3)
 
 
-def test_what_was_learned_is_drawn_against_epochs_and_against_seconds() -> None:
+def test_learning_is_drawn_against_epochs_and_seconds() -> None:
+    """Curves of learning are drawn against epochs and against seconds."""
     report = s.example()
     cells = [report.by_id[place.cell_id] for place in report.groups[2].places]
 
@@ -136,7 +142,8 @@ def test_an_interval_that_is_cut_is_marked() -> None:
     assert "arrow" not in alone.note
 
 
-def test_a_ratio_that_is_cut_is_marked_on_its_side() -> None:
+def test_a_cut_ratio_is_marked() -> None:
+    """A ratio that is cut at the axis is marked on its side."""
     wide = Compared("wide", 1.0, 0.2, 9.0, 0.02, (1.0, 1.01))
     narrow = Compared("narrow", 1.0, 0.99, 1.01, 0.02, (1.0,))
     low = Compared("low", 1.0, 0.99, 1.01, 0.02, (0.3,))

@@ -53,7 +53,8 @@ def _repeats(of: Sequence[float], over: Sequence[float], cells: tuple[Cell, Cell
         (1.0, ClaimVerdict.OTHER_DIRECTION),
     ],
 )
-def test_a_faster_cell_is_compared_with_what_was_published(published: float, verdict: ClaimVerdict) -> None:
+def test_a_claimed_ratio_meets_the_published_one(published: float, verdict: ClaimVerdict) -> None:
+    """A cell that is faster is compared with what was published."""
     finding = _finding(_claim(FAST, SLOW, published), _repeats([200, 202, 198], [100, 101, 99]))
 
     assert finding.verdict is verdict
@@ -133,7 +134,8 @@ def test_accuracies_of_other_work_are_not_judged() -> None:
     assert (same.verdict, same.of_value) == (ClaimVerdict.SAME_DIRECTION, pytest.approx(1 - 0.7 * 0.25))
 
 
-def test_an_accuracy_on_a_stand_in_is_not_judged() -> None:
+def test_stand_in_accuracies_are_not_judged() -> None:
+    """An accuracy on a stand-in for a dataset is not judged."""
     data = MountedData("synthetic", "idx", "/data", (1, 28, 28), 10, 60000, 10000, (), stand_in=True)
     repeats = _repeats([200, 202, 198], [100, 101, 99], (LONG, LATE))
     claims = tuple(replace(_claim(LONG, LATE, 0.5, metric), name=metric) for metric in ("accuracy", "total_time"))
@@ -163,7 +165,8 @@ def test_a_missing_device_is_the_reason() -> None:
     assert (finding.verdict, finding.reason, finding.ratio) == (ClaimVerdict.NOT_JUDGED, reason, None)
 
 
-def test_a_cell_that_the_plan_skips_is_the_reason() -> None:
+def test_a_skipped_cell_is_the_reason() -> None:
+    """A cell that the plan skips is the reason why a claim is not judged."""
     old = s.cell(replace(s.MXNET, version="0.1"))
 
     finding = _finding(_claim(old, SLOW), s.ok(SLOW, [100]), cells=(SLOW,), skips=(Skip(old.id, "no such release"),))
@@ -194,7 +197,8 @@ def test_two_cells_that_are_one_are_not_judged() -> None:
     assert (finding.verdict, finding.reason) == (ClaimVerdict.NOT_JUDGED, f"both are one cell here: {FAST.id}")
 
 
-def test_a_plan_with_a_profile_is_a_smoke_run() -> None:
+def test_a_profile_makes_a_smoke_run() -> None:
+    """A plan with a profile is a smoke run."""
     plan = replace(s.plan((FAST, SLOW)), study=Study("A study", claims=(_claim(FAST, SLOW),)), profile=QUICK)
 
     report = compose(s.record(plan), plan, _repeats([200, 202], [100, 99]))
@@ -204,7 +208,8 @@ def test_a_plan_with_a_profile_is_a_smoke_run() -> None:
     assert [each.reason for each in report.study.claims] == [SMOKE_RUN]
 
 
-def test_a_run_of_steps_indicates_the_ratio_by_throughput() -> None:
+def test_step_runs_indicate_the_throughput_ratio() -> None:
+    """A run of steps, which times no epochs, indicates the ratio by throughput."""
     finding = _finding(_claim(FAST, SLOW, metric="total_time"), _repeats([200, 202, 198], [100, 101, 99]))
 
     assert (finding.verdict, finding.reason) == (ClaimVerdict.NOT_JUDGED, "single steps were timed, and no epochs")
@@ -247,7 +252,8 @@ def test_parity_that_says_little_is_a_caveat(parity: PairParity | None, caveat: 
     assert (finding.verdict, finding.caveats[1]) == (ClaimVerdict.SAME_DIRECTION, caveat)
 
 
-def test_cells_of_different_work_are_compared_with_a_caveat() -> None:
+def test_different_work_is_a_caveat() -> None:
+    """Cells of different work are compared with a caveat."""
     small = s.cell(s.MXNET, s.MLP)
     repeats = _repeats([200, 202], [100, 99], (FAST, small))
 

@@ -18,7 +18,8 @@ from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic as s
 
 
-def test_every_planned_repeat_is_in_the_report_whatever_was_recorded() -> None:
+def test_every_planned_repeat_is_in_the_report() -> None:
+    """Every planned repeat is in the report, whatever was recorded."""
     cells = [s.cell(s.MXNET, repeats=4), s.cell(s.TORCH, repeats=2)]
     plan = s.plan(cells, (Skip("x/y", "excluded"),))
 
@@ -31,7 +32,8 @@ def test_every_planned_repeat_is_in_the_report_whatever_was_recorded() -> None:
     assert [[cell.repeats for cell in problem.cells] for problem in found.problems] == [[(0, 1, 2, 3), (0, 1)]]
 
 
-def test_mixed_outcomes_are_all_counted_and_only_ok_ones_measured() -> None:
+def test_only_ok_outcomes_are_measured() -> None:
+    """Mixed outcomes are all counted, and only those that are ok are measured."""
     found = s.example().by_id["torch-2.13.0-cpu/lenet-train-b200"]
 
     assert found.statuses == ((Status.OK, 2), (Status.TIMEOUT, 1))
@@ -39,7 +41,8 @@ def test_mixed_outcomes_are_all_counted_and_only_ok_ones_measured() -> None:
     assert found.measurement.throughput.n == 2
 
 
-def test_an_ok_outcome_without_its_result_is_an_invalid_result() -> None:
+def test_ok_without_a_result_is_invalid() -> None:
+    """An ok outcome without its result is an invalid result."""
     cell = s.cell(s.MXNET, repeats=1)
     plan = s.plan([cell])
 
@@ -49,7 +52,8 @@ def test_an_ok_outcome_without_its_result_is_an_invalid_result() -> None:
     assert (repeat.outcome.status, repeat.outcome.reason) == (Status.INVALID_RESULT, NO_RESULT)
 
 
-def test_a_rate_beyond_the_floats_is_an_invalid_result_and_no_crash() -> None:
+def test_an_infinite_rate_is_an_invalid_result() -> None:
+    """A rate beyond the range of floats is an invalid result and no crash."""
     cell = s.cell(s.MXNET, repeats=1)
     plan = s.plan([cell])
     (item,) = s.ok(cell, [100.0])
@@ -75,7 +79,8 @@ def test_outcomes_may_come_in_any_order() -> None:
     assert compose(s.record(plan), plan, [*stored, *s.ok(cells[0], [1.0])]) == in_order
 
 
-def test_a_large_group_is_compared_with_its_best_and_ranked_by_intervals() -> None:
+def test_a_large_group_is_ranked_by_intervals() -> None:
+    """A large group is compared with its best cell only and ranked by intervals."""
     cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11")) for number in range(MOST_IN_MATRIX + 1)]
     plan = s.plan(cells)
     stored = [
@@ -93,7 +98,8 @@ def test_a_large_group_is_compared_with_its_best_and_ranked_by_intervals() -> No
     assert found.sentence.startswith("mxnet 1.60 is the fastest at 18,680 samples/s, 1.05 × as fast as the next")
 
 
-def test_outcomes_that_the_plan_does_not_hold_are_left_out() -> None:
+def test_unplanned_outcomes_are_left_out() -> None:
+    """Outcomes that the plan does not hold are left out."""
     cell = s.cell(s.MXNET, repeats=1)
     plan = s.plan([cell])
     strangers = [*s.ok(s.cell(s.TORCH), [1.0]), *s.ok(cell, [100.0, 200.0])]
@@ -103,7 +109,8 @@ def test_outcomes_that_the_plan_does_not_hold_are_left_out() -> None:
     assert found.statuses == ((Status.OK, 1),)
 
 
-def test_only_cells_of_the_same_work_on_the_same_system_are_compared() -> None:
+def test_groups_hold_same_work_on_one_system() -> None:
+    """Only cells of the same work on the same system are compared."""
     found = s.example()
 
     assert [(group.label, len(group.places)) for group in found.groups] == [
@@ -114,7 +121,8 @@ def test_only_cells_of_the_same_work_on_the_same_system_are_compared() -> None:
     ]
 
 
-def test_a_group_is_ranked_by_throughput_with_what_was_not_measured_last() -> None:
+def test_a_group_is_ranked_by_throughput() -> None:
+    """A group is ranked by throughput, with the cells that were not measured last."""
     group = s.example().groups[0]
 
     assert [(place.label, place.rank) for place in group.places] == [
@@ -141,7 +149,8 @@ def test_a_group_is_ranked_by_throughput_with_what_was_not_measured_last() -> No
         (([], []), "Nothing was measured: 6 not_run."),
     ],
 )  # fmt: skip
-def test_the_sentence_says_who_won_and_how_sure_that_is(rates: tuple[list[float], list[float]], expected: str) -> None:
+def test_the_sentence_names_winner_and_certainty(rates: tuple[list[float], list[float]], expected: str) -> None:
+    """The sentence of a group says who won and how sure that is."""
     cells = [s.cell(s.TORCH), s.cell(s.MXNET)]
     plan = s.plan(cells)
     stored = [item for cell, some in zip(cells, rates, strict=True) for item in s.ok(cell, some, spread=0)]
@@ -151,7 +160,8 @@ def test_the_sentence_says_who_won_and_how_sure_that_is(rates: tuple[list[float]
     assert found.groups[0].sentence.startswith(expected)
 
 
-def test_a_framework_that_ran_other_threads_than_were_asked_for_is_warned_of() -> None:
+def test_a_different_thread_count_is_a_warning() -> None:
+    """A framework that ran another number of threads than was asked for gives a warning."""
     kept, strayed, silent = (s.cell(framework) for framework in (s.MXNET, s.TORCH, s.TENSORFLOW))
     plan = s.plan([kept, strayed, silent])
     stored = []
@@ -181,7 +191,8 @@ def test_a_repeat_that_compiled_anew_is_named() -> None:
     assert warning.startswith(f"{cold.id}: a repeat compiled (compile_cache: cold)")
 
 
-def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
+def test_disagreeing_containers_show_both_values() -> None:
+    """Containers that disagree about a fact show both values."""
     cell = s.cell(s.MXNET, repeats=2)
     plan = s.plan([cell])
     stored = s.ok(cell, [100.0, 101.0])
@@ -198,7 +209,8 @@ def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
     assert found.warnings[0].startswith("measured in 2 different ways")
 
 
-def test_an_image_shows_what_it_was_made_of_though_nothing_was_measured_in_it() -> None:
+def test_an_unmeasured_image_shows_its_ingredients() -> None:
+    """An image shows what it was made of, even if nothing was measured in it."""
     cell = s.cell(s.MXNET, repeats=1)
     plan = s.plan([cell])
 
@@ -211,7 +223,8 @@ def test_an_image_shows_what_it_was_made_of_though_nothing_was_measured_in_it() 
     assert image.measurement_versions == ()
 
 
-def test_an_image_that_was_made_anew_shows_all_it_was_made_of() -> None:
+def test_a_rebuilt_image_shows_all_its_ingredients() -> None:
+    """An image that was made anew shows all that it was made of."""
     plan = s.plan([s.cell(s.MXNET, repeats=1)])
     (first,) = s.environments(plan)
     again = first.model_copy(update={"base_digest": "python@sha256:newer", "image_id": "sha256:newer"})
@@ -262,7 +275,8 @@ def judge_with(*odd: str) -> Judge:
     return judge
 
 
-def test_a_cell_that_does_other_work_never_wins_and_is_named() -> None:
+def test_other_work_never_wins() -> None:
+    """A cell that does other work never wins and is named."""
     cells = [s.cell(s.MXNET), s.cell(s.TORCH), s.cell(s.TENSORFLOW)]
     plan = s.plan(cells)
     rates = ([500.0, 501.0], [100.0, 100.5], [200.0, 201.0])
@@ -281,7 +295,8 @@ def test_a_cell_that_does_other_work_never_wins_and_is_named() -> None:
     assert (over.verdict, round(over.value, 1)) == (Verdict.NOT_COMPARABLE, 2.5)
 
 
-def test_of_two_cells_that_do_not_do_the_same_work_none_wins() -> None:
+def test_no_cell_wins_without_equal_work() -> None:
+    """Of two cells that do not do the same work, none wins."""
     cells = [s.cell(s.MXNET), s.cell(s.TORCH)]
     plan = s.plan(cells)
     stored = [*s.ok(cells[0], [500.0, 501.0]), *s.ok(cells[1], [100.0, 100.5])]
@@ -308,7 +323,8 @@ def test_the_headline_counts_who_won_at_which_confidence() -> None:
     )
 
 
-def test_a_cell_that_does_other_work_is_marked_in_every_chart() -> None:
+def test_every_chart_marks_other_work() -> None:
+    """A cell that does other work is marked in every chart."""
     cells = [s.cell(s.MXNET), s.cell(s.TORCH), s.cell(s.TENSORFLOW)]
     plan = s.plan(cells)
     rates = ([500.0, 501.0], [100.0, 100.5], [200.0, 201.0])

@@ -108,7 +108,8 @@ def test_every_repeat_of_it_stays_a_case() -> None:
     assert render(RUN, made(), "junit").count(f'classname="{FLOOR.id}"') == 3
 
 
-def test_the_page_holds_it_apart_from_ranking_and_charts() -> None:
+def test_the_page_keeps_the_floor_apart() -> None:
+    """The page holds the harness floor apart from the ranking and the charts."""
     report = made()
     page = render(RUN, report, "html")
 
@@ -120,7 +121,7 @@ def test_the_page_holds_it_apart_from_ranking_and_charts() -> None:
         assert FLOOR.id not in {lane.cell.cell.id for lane in chart.lanes}
 
 
-def test_a_floor_that_failed_is_said_to_be_missing() -> None:
+def test_a_failed_floor_is_reported_as_missing() -> None:
     report = made(of=(MXNET.id, TORCH.id))
 
     assert "Harness floor: empty 1 was not measured." in printed(report)

@@ -81,7 +81,7 @@ def test_the_end_of_the_first_epoch_is_shown() -> None:
     assert "first epoch" not in render(RUN, found, "csv")
 
 
-def test_a_cell_without_a_measurement_is_in_no_pair() -> None:
+def test_an_unmeasured_cell_is_in_no_pair() -> None:
     planned = cells((("hybridize", True),), (("hybridize", False),), (("hybridize", "x"),))
     plan = s.plan(planned)
     found = compose(s.record(plan), plan, [*s.ok(planned[0], [100.0] * 3), *s.ok(planned[1], [50.0] * 3)])

@@ -59,7 +59,8 @@ TORCHES, FLOWS, MXNETS, KERASES = (cell(framework) for framework in (TORCH, TENS
 RATES = {TORCHES: 30_000.0, FLOWS: 20_000.0, MXNETS: 10_000.0}
 
 
-def test_equal_work_is_said_once_and_ranked_as_before() -> None:
+def test_equal_work_is_said_once() -> None:
+    """Equal work is said once, and the group is ranked as before."""
     found = report(RATES, {each: answer(each) for each in RATES})
 
     (group,) = found.groups
@@ -75,7 +76,8 @@ def test_equal_work_is_said_once_and_ranked_as_before() -> None:
     ]
 
 
-def test_the_fastest_does_not_win_where_it_does_other_work_than_the_rest() -> None:
+def test_the_fastest_loses_when_its_work_differs() -> None:
+    """The fastest cell does not win if it does other work than the rest."""
     answers = {each: answer(each) for each in RATES} | {TORCHES: answer(TORCHES, first_loss=0.5)}
     (group,) = report(RATES, answers).groups
 
@@ -93,7 +95,8 @@ def test_the_fastest_does_not_win_where_it_does_other_work_than_the_rest() -> No
     )
 
 
-def test_ratios_of_every_pair_that_is_not_comparable_are_marked_in_both_directions() -> None:
+def test_incomparable_ratios_are_marked_both_ways() -> None:
+    """Ratios of every pair that is not comparable are marked so in both directions."""
     answers = {each: answer(each) for each in RATES} | {MXNETS: answer(MXNETS, first_loss=0.5)}
     (group,) = report(RATES, answers).groups
 
@@ -103,7 +106,8 @@ def test_ratios_of_every_pair_that_is_not_comparable_are_marked_in_both_directio
     assert verdicts[0][1] is Verdict.FASTER
 
 
-def test_two_that_are_not_comparable_leave_nothing_to_compare() -> None:
+def test_two_incomparable_cells_leave_no_comparison() -> None:
+    """Two cells that are not comparable leave nothing to compare in their group."""
     rates = {TORCHES: 30_000.0, FLOWS: 20_000.0}
     (group,) = report(rates, {TORCHES: answer(TORCHES), FLOWS: answer(FLOWS, first_loss=0.5)}).groups
 
@@ -111,7 +115,8 @@ def test_two_that_are_not_comparable_leave_nothing_to_compare() -> None:
     assert group.sentence.startswith("No two of the measured cells do the same work. ")
 
 
-def test_what_was_not_checked_is_ranked_and_says_why() -> None:
+def test_unchecked_cells_are_ranked_with_a_reason() -> None:
+    """Cells whose parity was not checked are ranked, and the report says why they were not checked."""
     answers = {TORCHES: answer(TORCHES), FLOWS: failed(FLOWS, Status.TIMEOUT, "not done within 600 s")}
     (group,) = report(RATES, answers).groups
 
@@ -122,7 +127,8 @@ def test_what_was_not_checked_is_ranked_and_says_why() -> None:
     )
 
 
-def test_a_run_that_was_not_to_check_parity_says_so_once(tmp_path: Path) -> None:
+def test_unasked_parity_check_is_said_once(tmp_path: Path) -> None:
+    """A run that was not to check parity says so once."""
     planned = synthetic.plan(list(RATES))
     run = Run(tmp_path / "run")
     run.write_record(synthetic.record(planned))
@@ -148,7 +154,8 @@ def test_a_known_fault_is_named() -> None:
     assert parity_lines(group)[1].endswith("bar 1e-05; known fault of torch 2.13.0: it learns too soon.")
 
 
-def test_every_check_is_in_the_report_with_how_it_ended_and_what_it_found() -> None:
+def test_every_check_shows_its_ending_and_findings() -> None:
+    """Every parity check is in the report with how it ended and what it found."""
     found = report(RATES, {TORCHES: answer(TORCHES), FLOWS: failed(FLOWS, Status.FAILED, "it \x1b[31mbroke")})
 
     checks = {check.check: (check.status, check.reason, check.first_loss, check.last_loss) for check in found.checks}
@@ -159,7 +166,8 @@ def test_every_check_is_in_the_report_with_how_it_ended_and_what_it_found() -> N
     }
 
 
-def test_a_group_too_large_for_every_pair_is_held_against_its_first_place() -> None:
+def test_large_group_is_compared_with_first_place() -> None:
+    """A group too large to compare every pair is compared with its first place."""
     many = [cell(Framework("torch", f"2.{number}.0", python="3.11")) for number in range(MOST_IN_MATRIX + 1)]
     rates = {each: 1000.0 * (number + 1) for number, each in enumerate(many)}
     (group,) = report(
@@ -174,7 +182,8 @@ def test_a_group_too_large_for_every_pair_is_held_against_its_first_place() -> N
     assert group.places[0].label == f"torch 2.{MOST_IN_MATRIX - 1}.0"
 
 
-def test_every_format_says_who_is_not_comparable_and_why() -> None:
+def test_every_format_says_who_is_incomparable() -> None:
+    """Every format says who is not comparable, and why."""
     answers = {each: answer(each) for each in RATES} | {TORCHES: answer(TORCHES, first_loss=0.5)}
     found = report(RATES, answers)
 

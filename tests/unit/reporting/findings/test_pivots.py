@@ -108,21 +108,24 @@ def check(drawn: Drawn) -> None:
 
 @given(groups())
 @example(Drawn([[200.0] * 3, [100.0] * 3, [80.0] * 3], {frozenset((0, 2)): WorkParity.NOT_COMPARABLE}))
-def test_no_cell_that_does_the_work_of_the_winner_is_faster_than_it(drawn: Drawn) -> None:
+def test_no_comparable_cell_beats_the_winner(drawn: Drawn) -> None:
+    """No cell that does the work of the winner is faster than it."""
     check(drawn)
 
 
 @settings(max_examples=examples(20))
 @given(groups())
 @example(Drawn([[200.0] * 3, [100.0] * 3], {frozenset((0, SLOW)): WorkParity.NOT_COMPARABLE}))
-def test_nor_in_a_group_too_large_for_every_pair(drawn: Drawn) -> None:
+def test_winner_of_a_large_group_is_unbeaten(drawn: Drawn) -> None:
+    """No cell that does the winner's work is faster, also in a group too large to compare every pair."""
     check(replace(drawn, slow=MOST_IN_MATRIX))
 
 
 FIRST_AND_THIRD_APART = {frozenset((0, 2)): WorkParity.NOT_COMPARABLE}
 
 
-def test_the_faster_of_two_that_are_apart_is_the_best_though_one_between_them_does_the_work_of_both() -> None:
+def test_faster_of_two_incomparable_cells_is_best() -> None:
+    """The faster of two incomparable cells is the best, though one between them does the work of both."""
     report = made(Drawn([[200.0] * 3, [100.0] * 3, [80.0] * 3], FIRST_AND_THIRD_APART))
     (group,) = report.groups
 
@@ -132,7 +135,8 @@ def test_the_faster_of_two_that_are_apart_is_the_best_though_one_between_them_do
     )
 
 
-def test_two_that_do_the_work_of_the_best_and_not_each_others_are_named_and_share_their_ranks() -> None:
+def test_incomparable_runners_up_share_ranks() -> None:
+    """Two cells that do the work of the best and not each other's are named and share their ranks."""
     report = made(Drawn([[100.0] * 3, [200.0] * 3, [80.0] * 3], FIRST_AND_THIRD_APART))
     (group,) = report.groups
 

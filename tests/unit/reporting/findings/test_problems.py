@@ -37,14 +37,16 @@ def failures(cells: Sequence[Cell], *, log: str | None = None) -> list[Stored]:
     return [Stored(replace(each.outcome, log=log or each.outcome.log), None) for each in ended]
 
 
-def test_cells_that_failed_for_one_reason_are_one_problem_and_every_cell_is_named() -> None:
+def test_one_reason_is_one_problem() -> None:
+    """Cells that failed for one reason are one problem, and every cell is named."""
     (problem,) = found(CELLS, failures(CELLS), lambda _: "Traceback\nboom")
 
     assert (problem.status, problem.reason) == (Status.BUILD_FAILED, REASON)
     assert [(cell.cell_id, cell.repeats) for cell in problem.cells] == [(cell.id, (0, 1)) for cell in CELLS]
 
 
-def test_the_terminal_counts_the_cells_of_a_reason_beyond_the_first() -> None:
+def test_terminal_counts_further_cells_of_a_reason() -> None:
+    """The terminal names the first cells of a reason and counts the others."""
     skips = tuple(s.Skip(f"torch-{number}-cpu/mlp", "no release for Python 3.6") for number in range(40))
     plan = s.plan(CELLS, skips)
     report = compose(s.record(plan), plan, failures(CELLS), lambda outcome: outcome.cell_id)
@@ -57,7 +59,8 @@ def test_the_terminal_counts_the_cells_of_a_reason_beyond_the_first() -> None:
     assert len(shown.splitlines()) < 30
 
 
-def test_groups_in_which_nothing_was_measured_are_one_line() -> None:
+def test_unmeasured_groups_share_one_line() -> None:
+    """Groups in which nothing was measured are one line."""
     cells = [s.cell(s.TORCH, replace(s.LENET, batch_size=size)) for size in range(1, 41)]
     plan = s.plan(cells)
     shown = as_text(compose(s.record(plan), plan, ()))
@@ -67,7 +70,8 @@ def test_groups_in_which_nothing_was_measured_are_one_line() -> None:
     assert len(shown.splitlines()) < 30
 
 
-def test_an_identical_log_is_shown_once_and_a_different_one_beside_it() -> None:
+def test_identical_logs_are_shown_once() -> None:
+    """An identical log is shown once, and a different one next to it."""
     (problem,) = found(CELLS, failures(CELLS), lambda outcome: "other" if outcome.cell_id == CELLS[3].id else "boom")
 
     assert [(log.tail, len(log.cell_ids)) for log in problem.logs] == [("boom", 9), ("other", 1)]
@@ -97,7 +101,8 @@ def test_a_log_that_cells_share_is_read_once() -> None:
         ("ERROR: No matching … 2.0, 3.0)", "ERROR: No matching version (from: 1.0, 2.0, 3.0)"),
     ],
 )
-def test_a_log_that_only_repeats_the_reason_is_not_shown_again(reason: str, tail: str) -> None:
+def test_log_that_repeats_the_reason_is_hidden(reason: str, tail: str) -> None:
+    """A log that only repeats the reason is not shown again."""
     stored = [s.failed(CELLS[0], repeat, Status.FAILED, reason) for repeat in range(2)]
 
     (problem,) = found(CELLS[:1], stored, lambda _: tail)
@@ -123,7 +128,8 @@ def test_other_reasons_and_other_statuses_are_other_problems() -> None:
     ]
 
 
-def test_what_one_cell_expects_is_told_apart_from_what_another_does_not() -> None:
+def test_expected_failures_are_their_own_problem() -> None:
+    """A failure that one cell expects is a problem apart from the same one that another does not expect."""
     expecting = replace(CELLS[0], expect=Status.OOM_DEVICE)
     stored = [s.failed(cell, repeat, Status.OOM_DEVICE, "full") for cell in CELLS[:2] for repeat in range(2)]
 
@@ -135,7 +141,8 @@ def test_what_one_cell_expects_is_told_apart_from_what_another_does_not() -> Non
     ]
 
 
-def test_a_log_is_cut_to_its_end_and_cannot_steer_a_terminal() -> None:
+def test_log_is_cut_and_cannot_steer() -> None:
+    """A log is cut to its end and cannot steer a terminal."""
     log = (
         "".join(f"line {number}\n" for number in range(1000))
         + "\x1b]0;title\x07\x1b[31mred\x1b[0m\x1b[2J\x9b1m\u202e\n"
@@ -149,7 +156,8 @@ def test_a_log_is_cut_to_its_end_and_cannot_steer_a_terminal() -> None:
     assert bounded("10 %\r50 %\r100 %\r\nend") == "100 %\nend"
 
 
-def test_of_very_many_logs_the_first_are_read_and_every_failure_is_listed() -> None:
+def test_only_first_of_many_logs_are_read() -> None:
+    """Of very many logs the first are read, and every failure is listed."""
     cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(MOST_LOGS + 5)]
     asked = []
 

@@ -27,7 +27,8 @@ def test_an_undisturbed_run_is_not_warned_of() -> None:
     assert warned({"disturbed_blocks": 1, "idle_wait_s": 0.05}, {}) == ()
 
 
-def test_disturbed_repeats_are_counted_named_and_said_to_count() -> None:
+def test_disturbed_repeats_are_named_and_counted() -> None:
+    """Disturbed repeats are counted and named, and the warning says that they count."""
     (warning,) = warned({"disturbance": REASON, "disturbed_blocks": 9}, {}, {})
 
     assert warning == f"1 of 3 repeats was disturbed and counts: {s.cell(s.MXNET).id} repeat 0: {REASON}"
@@ -41,7 +42,8 @@ def test_of_many_disturbed_repeats_three_are_named() -> None:
     assert warning.endswith("; and 2 more")
 
 
-def test_repeats_that_were_measured_again_are_told_with_where_the_others_are() -> None:
+def test_remeasured_repeats_say_where_others_are() -> None:
+    """Repeats that were measured again are reported with the place of the disturbed measurements."""
     (warning,) = warned({"remeasured": 1}, {"remeasured": 2}, {})
 
     assert warning == (
@@ -50,7 +52,8 @@ def test_repeats_that_were_measured_again_are_told_with_where_the_others_are() -
     )
 
 
-def test_a_repeat_that_could_not_be_measured_again_is_told_with_its_reason() -> None:
+def test_repeat_not_measured_again_gives_its_reason() -> None:
+    """A repeat that could not be measured again is reported with its reason."""
     told = list(warned({"disturbance": REASON, "not_remeasured": "failed: it\x1b[31m broke"}, {}))
 
     assert told[1] == (

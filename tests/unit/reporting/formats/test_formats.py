@@ -71,7 +71,8 @@ def test_a_report_reads_as_it_did(name: str, shown_as: Callable[[Report], str]) 
 
 
 @pytest.mark.parametrize("name", formats_of(RUN))
-def test_every_cell_every_status_and_every_skip_is_in_every_format(name: str) -> None:
+def test_every_format_holds_cells_statuses_and_skips(name: str) -> None:
+    """Every cell, every status and every skip is in every format."""
     report = s.example()
     # A narrow terminal folds long words; a wide one shows them whole.
     text = terminal(report, 400) if name == "table" else render(RUN, report, name)
@@ -90,7 +91,8 @@ def test_every_cell_every_status_and_every_skip_is_in_every_format(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["md", "html", "table"])
-def test_a_reason_that_hit_ten_cells_is_told_once_with_its_log(name: str) -> None:
+def test_shared_reason_is_shown_once_with_log(name: str) -> None:
+    """A reason that hit ten cells is shown once, with its log."""
     cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(10)]
     plan = s.plan(cells)
     stored = [s.failed(cell, 0, Status.BUILD_FAILED, "the reason") for cell in cells]
@@ -131,7 +133,7 @@ def test_terminal_markup_in_a_text_stays_text() -> None:
     assert "[red]" in terminal(evil(), 200)
 
 
-def test_no_text_field_of_the_csv_starts_a_formula() -> None:
+def test_no_csv_text_field_starts_a_formula() -> None:
     for row in csv.DictReader(io.StringIO(render(RUN, evil(), "csv"))):
         for value in row.values():
             assert not value.startswith(("=", "+", "-", "@", "\t")), row
@@ -157,7 +159,8 @@ def test_every_format_shows_the_bounds_of_a_p99() -> None:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "  -1+1"])
-def test_a_text_that_would_be_a_formula_gets_an_apostrophe(text: str) -> None:
+def test_formula_text_gets_an_apostrophe(text: str) -> None:
+    """A text that would be a formula gets an apostrophe in the CSV."""
     cell = s.cell(s.TORCH, repeats=1)
     plan = s.plan([cell])
     report = compose(s.record(plan), plan, [s.failed(cell, 0, Status.FAILED, text)])
@@ -173,7 +176,8 @@ def test_a_negative_number_is_left_as_it_is() -> None:
     assert harmless("a-b") == "a-b"
 
 
-def test_the_csv_has_a_row_per_planned_repeat_and_skip_with_figures_of_that_repeat() -> None:
+def test_csv_has_a_row_per_repeat() -> None:
+    """The CSV has a row per planned repeat and per skip, with the figures of that repeat."""
     report = s.example()
     rows = list(csv.DictReader(io.StringIO(render(RUN, report, "csv"))))
 
@@ -188,7 +192,8 @@ def test_the_csv_has_a_row_per_planned_repeat_and_skip_with_figures_of_that_repe
     assert float(torch[0]["samples_per_s"]) == found.samples_per_s
 
 
-def test_the_csv_and_the_json_have_the_total_time_of_epoch_runs_and_every_epoch() -> None:
+def test_csv_and_json_have_epoch_times() -> None:
+    """The CSV and the JSON have the total time of epoch runs and the time of every epoch."""
     report = s.example()
     rows = [row for row in csv.DictReader(io.StringIO(render(RUN, report, "csv"))) if row["model"] == "mlp"]
     by_cell = {(row["cell"], row["repeat"]): row for row in rows}
@@ -205,7 +210,8 @@ def test_the_csv_and_the_json_have_the_total_time_of_epoch_runs_and_every_epoch(
     assert measured["epochs"]["epoch_s"] == epoch_s
 
 
-def test_the_json_is_strict_and_leaves_raw_samples_to_their_files() -> None:
+def test_json_is_strict_without_raw_samples() -> None:
+    """The JSON is strict and leaves raw samples to their files."""
     value = data_of(render(RUN, s.example(), "json"))
 
     assert value["schema"] == 1
@@ -213,7 +219,8 @@ def test_the_json_is_strict_and_leaves_raw_samples_to_their_files() -> None:
     assert [cell["cell"]["id"] for cell in value["cells"]] == [cell.cell.id for cell in s.example().cells]
 
 
-def test_markdown_tables_keep_their_columns_whatever_a_reason_holds() -> None:
+def test_markdown_tables_keep_their_columns() -> None:
+    """Markdown tables keep their columns, whatever a reason holds."""
     lines = render(RUN, evil(), "md").split("## Skipped")[1].split("## Environment")[0].splitlines()
     rows = [line for line in lines if line.startswith("|")]
 
@@ -230,7 +237,8 @@ def test_markdown_shows_special_characters_as_they_are(text: str, expected: str)
     assert escape(text) == expected
 
 
-def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
+def test_fence_is_longer_than_backticks_inside() -> None:
+    """A fence is longer than any run of backticks inside it."""
     assert fence("a ```` b").splitlines()[0] == "`````text"
 
 
@@ -259,7 +267,8 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_well_formed_with_cell_ids_as_anchors_and_no_foreign_address() -> None:
+def test_page_is_well_formed_and_self_contained() -> None:
+    """The page is well formed, has the cell ids as anchors and links to no foreign address."""
     report = s.example()
     page = Page(dict(named_texts(pages(report, "../run")))["index.html"])
 
@@ -271,7 +280,8 @@ def test_the_page_is_well_formed_with_cell_ids_as_anchors_and_no_foreign_address
     assert inside <= {re.sub("=", "%3D", each) for each in page.ids}
 
 
-def test_the_page_says_of_each_repeat_what_memory_cpu_time_and_disk_it_took() -> None:
+def test_page_shows_what_each_repeat_took() -> None:
+    """The page shows of each repeat what memory, CPU time and disk space it took."""
     planned = s.cell(s.TORCH)
     (stored,) = s.ok(planned, [1000.0])
     assert stored.result is not None
@@ -302,7 +312,8 @@ def test_the_page_escapes_foreign_text() -> None:
     assert "{{ 7*7 }}" in text
 
 
-def test_links_to_raw_files_are_relative_and_there_only_where_a_run_folder_is(tmp_path: Path) -> None:
+def test_raw_file_links_are_relative(tmp_path: Path) -> None:
+    """Links to raw files are relative, and there are some only where a run folder is."""
     run = tmp_path / "a run"
     page = write_html(s.example(), tmp_path / "pages" / "x", run).read_text()
 
@@ -310,14 +321,16 @@ def test_links_to_raw_files_are_relative_and_there_only_where_a_run_folder_is(tm
     assert "result.json" not in render(RUN, s.example(), "html").split("<script", maxsplit=1)[0]
 
 
-def test_a_report_is_one_page_of_its_own_without_anything_beside_it(tmp_path: Path) -> None:
+def test_report_is_one_file(tmp_path: Path) -> None:
+    """A report is one page of its own, without any other file next to it."""
     page = write_html(s.example(), tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
     assert page.stat().st_size < 150_000
 
 
-def test_the_policy_of_the_page_lets_its_own_script_run_and_no_other() -> None:
+def test_policy_allows_only_the_pages_script() -> None:
+    """The policy of the page lets its own script run and no other."""
     text = render(RUN, s.example(), "html")
     (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -327,7 +340,8 @@ def test_the_policy_of_the_page_lets_its_own_script_run_and_no_other() -> None:
     assert not re.search(r" on[a-z]+=", text)
 
 
-def test_every_link_within_the_page_and_every_file_of_a_script_is_there() -> None:
+def test_every_linked_target_exists() -> None:
+    """Every link within the page has its target, and every file of a script is there."""
     bench, other = (replace(s.cell(s.MXNET, s.Workload(name, Mode.SCRIPT, 1)), script=SCRIPT) for name in ("a b", "c"))
     plan = replace(s.plan([s.cell(s.TORCH)]), cells=(s.cell(s.TORCH), bench, other))
     answer = ScriptResult(
@@ -357,7 +371,8 @@ def test_every_link_within_the_page_and_every_file_of_a_script_is_there() -> Non
 @pytest.mark.parametrize(
     "render", [lambda report: terminal(report, 120), lambda report: render(RUN, report, "md")], ids=["terminal", "md"]
 )
-def test_how_to_read_a_ranking_is_told_where_there_is_one(render: Callable[[Report], str]) -> None:
+def test_ranking_help_comes_with_a_ranking(render: Callable[[Report], str]) -> None:
+    """The explanation of how to read a ranking is shown only where there is one."""
     script = replace(s.cell(s.MXNET, s.Workload("a", Mode.SCRIPT, 1)), script=SCRIPT)
     plan = replace(s.plan([s.cell(s.TORCH)]), cells=(script,))
 
@@ -365,7 +380,8 @@ def test_how_to_read_a_ranking_is_told_where_there_is_one(render: Callable[[Repo
     assert "geometric mean" not in render(compose(s.record(plan), plan, [s.failed(script, 0, Status.FAILED, "broke")]))
 
 
-def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_path: Path) -> None:
+def test_large_report_has_bounded_pages(tmp_path: Path) -> None:
+    """A large report is an index with bounded pages that hold every cell."""
     cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=2) for number in range(400)]
     cells += [s.cell(framework, s.MLP, repeats=3) for framework in (s.MXNET, s.TORCH)]
     plan = s.plan(cells)
@@ -386,7 +402,8 @@ def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_
     assert index.stat().st_size < 200_000
 
 
-def test_the_directory_of_a_large_report_ends_no_script() -> None:
+def test_large_directory_ends_no_script() -> None:
+    """The directory of a large report ends no script, whatever its names hold."""
     evil = s.Framework("mxnet", "1</script><img src=x>", python="3.11")
     cells = [s.cell(evil, repeats=2), *(s.cell(s.Framework("mxnet", f"1.{n}", python="3.11")) for n in range(400))]
     plan = s.plan(cells)
@@ -401,7 +418,8 @@ def test_the_directory_of_a_large_report_ends_no_script() -> None:
     assert "<img" not in index
 
 
-def test_junit_has_a_case_for_every_repeat_and_skip_with_a_typed_result() -> None:
+def test_junit_has_a_case_per_repeat() -> None:
+    """JUnit has a case for every repeat and every skip, with a typed result."""
     report = s.example()
     xml = junitparser.JUnitXml.fromstring(render(RUN, report, "junit").encode())
 
@@ -453,7 +471,8 @@ def test_a_disturbed_repeat_is_marked_where_it_stands() -> None:
     assert render(RUN, report, "junit").count("disturbed: others used 0.9 CPUs") == 1
 
 
-def test_no_page_grows_beyond_its_bar_whatever_the_run_has_many_of() -> None:
+def test_no_page_outgrows_its_bound() -> None:
+    """No page grows beyond its bound, however many of anything the run has."""
     many_repeats = [s.cell(s.TORCH, repeats=9000), s.cell(s.MXNET, repeats=9000)]
     releases = [s.Framework("mxnet", f"1.{number}", python="3.11") for number in range(1500)]
     for cells in (many_repeats, [s.cell(release, repeats=1) for release in releases]):

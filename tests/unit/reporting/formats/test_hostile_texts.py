@@ -107,7 +107,8 @@ def of_terminal(report: Report) -> str:
 
 @settings(max_examples=examples(25))
 @given(hostile)
-def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
+def test_junit_is_xml_with_every_case(text: str) -> None:
+    """JUnit is XML with a case for every repeat and skip."""
     xml = render(RUN, report_of(text), "junit")
 
     suites = ElementTree.fromstring(xml.encode())
@@ -121,7 +122,8 @@ def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
 
 @settings(max_examples=examples(25))
 @given(hostile)
-def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: str) -> None:
+def test_csv_has_no_formula_and_all_columns(text: str) -> None:
+    """No field of the CSV is a formula, and every row has every column."""
     found = render(RUN, report_of(text), "csv")
 
     heads, *rows = csv.reader(io.StringIO(found))
@@ -136,7 +138,8 @@ def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: s
 
 @settings(max_examples=examples(25))
 @given(hostile)
-def test_markdown_tables_keep_their_columns_and_no_text_becomes_markup(text: str) -> None:
+def test_markdown_keeps_columns_and_adds_no_markup(text: str) -> None:
+    """Markdown tables keep their columns, and no text becomes markup."""
     found = render(RUN, report_of(text), "md")
 
     assert not CONTROLS.search(found)
@@ -196,7 +199,8 @@ HARMLESS = Page(render(RUN, report_of("harmless"), "html"))
 
 @settings(max_examples=examples(15))
 @given(hostile)
-def test_the_page_has_no_tag_and_no_attribute_that_a_harmless_report_has_not(text: str) -> None:
+def test_page_gains_no_tag_or_attribute(text: str) -> None:
+    """The page has no tag and no attribute that the page of a harmless report lacks."""
     found = render(RUN, report_of(text), "html")
 
     page = Page(found)
@@ -218,7 +222,8 @@ def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
 
 @settings(max_examples=examples(25))
 @given(hostile)
-def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
+def test_json_is_writable_and_steers_nothing(text: str) -> None:
+    """The JSON can be written and steers no terminal."""
     found = render(RUN, report_of(text), "json")
 
     found.encode()
@@ -236,7 +241,8 @@ def test_a_line_of_progress_is_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NASTY, ids=lambda text: ascii(text[:20]))
-def test_each_of_them_alone_is_shown_by_every_format(text: str) -> None:
+def test_every_format_shows_each_text_alone(text: str) -> None:
+    """Each hostile text alone is shown by every format."""
     report = report_of(text)
 
     for name in formats_of(RUN):

@@ -44,7 +44,8 @@ def lines(*events: Event) -> list[str]:
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
-def test_an_event_is_one_line_that_the_published_schema_allows(event: Event) -> None:
+def test_event_is_one_valid_line(event: Event) -> None:
+    """An event is one line that the published schema allows."""
     (line,) = lines(event)
 
     assert line.endswith("}\n")
@@ -56,7 +57,8 @@ def test_every_kind_of_event_is_tried_here() -> None:
     assert {type(event) for event in EVENTS} == set(get_args(Event))
 
 
-def test_a_line_says_what_when_and_with_which_outcome() -> None:
+def test_line_gives_event_time_and_outcome() -> None:
+    """A line says what happened, when, and with which outcome."""
     (line,) = lines(EVENTS[5])
     document = json.loads(line)
 
@@ -85,7 +87,8 @@ def test_the_schema_refuses_what_is_no_event(wrong: dict[str, str]) -> None:
     assert list(jsonschema.Draft202012Validator(event_schema()).iter_errors(wrong))
 
 
-def test_the_published_schema_is_the_one_of_the_program() -> None:
+def test_published_schema_is_the_programs() -> None:
+    """The published schema of events is the one of the program."""
     published = Path(__file__).parents[4] / "docs" / "schemas" / "event.schema.json"
 
     assert json.loads(published.read_text()) == event_schema()

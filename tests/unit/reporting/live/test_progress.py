@@ -63,7 +63,8 @@ def test_plain_lines_tell_a_run() -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(Event))
-def test_every_kind_of_event_is_tried_and_is_at_most_one_line(kind: type) -> None:
+def test_every_kind_of_event_takes_one_line(kind: type) -> None:
+    """Every kind of event is tried and is at most one line."""
     events = [event for event in EVENTS if isinstance(event, kind)]
 
     assert events
@@ -77,7 +78,8 @@ def progress(events: list[Event]) -> Progress:
     return now
 
 
-def test_progress_counts_what_ended_and_what_is_under_way() -> None:
+def test_progress_counts_ended_and_running_repeats() -> None:
+    """Progress counts what ended and what is under way."""
     middle, end = progress(EVENTS[:8]), progress(EVENTS)
 
     assert [(item.cell_id, item.repeat, item.phase, item.started_s) for item in middle.running] == [
@@ -103,7 +105,8 @@ def test_parallel_repeats_end_in_any_order() -> None:
     assert [(item.cell_id, item.phase) for item in found.running] == [("a", "steady"), ("b", "create")]
 
 
-def test_repeats_without_a_device_are_neither_ok_nor_failed_and_do_not_shorten_the_wait() -> None:
+def test_repeats_without_device_count_apart() -> None:
+    """Repeats without a device are neither ok nor failed and do not shorten the wait."""
     found = progress(
         [
             RunStarted(4),
@@ -116,7 +119,8 @@ def test_repeats_without_a_device_are_neither_ok_nor_failed_and_do_not_shorten_t
     assert found.eta_s(now_s=20.0) == pytest.approx(40.0)
 
 
-def test_the_view_shows_builds_phase_counts_rate_and_time_to_go() -> None:
+def test_view_shows_the_state_of_a_run() -> None:
+    """The view shows builds, the phase, counts, the rate and the time to go."""
     console = Console(width=100, file=io.StringIO(), no_color=True, force_terminal=False)
     shown = advance(progress([*EVENTS, RepeatStarted(CELL, 2, 3)]), BuildStarted("bench/late:1", ""), 120.0)
     shown = advance(shown, PhaseChanged(CELL, 2, "first_step"), 121.0)
@@ -163,7 +167,8 @@ def test_the_live_view_counts_what_was_never_launched() -> None:
     assert shown.count("stopped") == 1
 
 
-def test_the_view_stays_small_however_much_runs_at_once() -> None:
+def test_view_stays_small_with_many_repeats() -> None:
+    """The view stays small, however much runs at once."""
     console = Console(width=80, file=io.StringIO(), no_color=True)
     console.print(view(progress([RunStarted(99), *(RepeatStarted(f"cell {n}", 0, n) for n in range(40))]), 0.0))
 
@@ -172,7 +177,8 @@ def test_the_view_stays_small_however_much_runs_at_once() -> None:
     assert "and 34 more" in console.file.getvalue()
 
 
-def test_the_live_view_prints_what_ended_above_and_takes_itself_away() -> None:
+def test_live_view_prints_endings_and_disappears() -> None:
+    """The live view prints what ended above itself and takes itself away at the end."""
     stream = io.StringIO()
     console = Console(width=100, file=stream, force_terminal=True, no_color=True, legacy_windows=False)
     with LiveView(console, lambda: 0.0) as listen:

@@ -10,7 +10,8 @@ from orchestrator.reporting.reports.night_words import alarm_row, facts, headlin
 from tests.unit.regression.nightly.night_records import a_change, a_night, alarm, record, silent_night
 
 
-def test_the_headline_names_what_alarms_first_and_everything_else_after_it() -> None:
+def test_headline_names_alarms_first() -> None:
+    """The headline names what alarms first, and everything else after it."""
     assert headline(a_night()) == (
         "Regression in mxnet 1.6.0: cpu/lenet-train-b200. Clean: 1.7.0. "
         "Does not install, which is neither a regression nor health: 1.8.0. "
@@ -18,7 +19,8 @@ def test_the_headline_names_what_alarms_first_and_everything_else_after_it() -> 
     )
 
 
-def test_every_state_of_a_release_is_said_in_plain_words() -> None:
+def test_every_release_state_has_plain_words() -> None:
+    """Every state of a release is said in plain words."""
     tried = tuple(
         Trying(record=record(version, judgement))
         for version, judgement in (
@@ -31,7 +33,7 @@ def test_every_state_of_a_release_is_said_in_plain_words() -> None:
     )
 
 
-def test_releases_that_were_given_up_are_said_every_night() -> None:
+def test_given_up_releases_are_named_every_night() -> None:
     given_up = (record("1.8.0", Judgement.BUILD_FAILED, "no matching distribution"),)
     night = a_night(ending=Ending.NOTHING_NEW, tried=(), waiting=(), problems=(), given_up=given_up)
 
@@ -40,7 +42,8 @@ def test_releases_that_were_given_up_are_said_every_night() -> None:
     assert "no matching distribution" in render(NIGHT, night, "html").partition('id="given-up"')[2]
 
 
-def test_new_changes_of_the_history_are_shown_and_alarm_nobody() -> None:
+def test_new_history_changes_raise_no_alarm() -> None:
+    """New changes of the history are shown and alarm nobody."""
     night = a_night(ending=Ending.NOTHING_NEW, tried=(), waiting=(), problems=(), changes=(a_change(),))
 
     assert headline(night).endswith(
@@ -63,7 +66,8 @@ def test_only_what_was_measured_again_is_called_confirmed(confirmed: bool | None
     assert alarm_row(alarm(confirmed=confirmed))[-1] == words
 
 
-def test_what_must_be_known_of_a_pair_stands_in_every_form() -> None:
+def test_notes_of_a_pair_are_always_shown() -> None:
+    """Notes that must be known of a pair stand in every form of the report."""
     note = "2 of 6 repeats of the candidate were disturbed, and count"
     first, *others = a_night().tried
     assert first.regression is not None
@@ -76,7 +80,8 @@ def test_what_must_be_known_of_a_pair_stands_in_every_form() -> None:
     assert note in render(NIGHT, night, "html")
 
 
-def test_a_webhook_that_was_not_tried_is_told_without_an_empty_url() -> None:
+def test_untried_webhook_shows_no_url() -> None:
+    """A webhook that was not tried is reported without an empty URL."""
     posted = Posted(url="", delivered=False, attempts=0, reason="KEY is not set")
 
     assert ("Webhook", "not delivered: KEY is not set") in facts(a_night(posted=posted))
@@ -95,14 +100,16 @@ def test_a_night_without_a_verdict_says_so(ending: Ending, words: str) -> None:
     assert words in headline(a_night(ending=ending, tried=(), waiting=(), problems=()))
 
 
-def test_in_junit_only_what_is_told_tonight_fails_and_what_was_not_measured_is_skipped() -> None:
+def test_junit_fails_only_tonights_findings() -> None:
+    """In JUnit only the findings of tonight fail, and releases that were not measured are skipped."""
     suites = list(junitparser.JUnitXml.fromstring(render(NIGHT, a_night(), "junit").encode()))
     results = [[type(one).__name__ for case in suite for one in case.result] for suite in suites]
 
     assert results == [["Failure"], ["Skipped"], ["Skipped"], ["Skipped", "Skipped"]]
 
 
-def test_in_junit_a_partly_silent_index_and_releases_that_wait_or_were_given_up_are_skipped() -> None:
+def test_junit_skips_silence_and_waiting_releases() -> None:
+    """In JUnit a partly silent index and releases that wait or were given up are skipped."""
     given_up = (record("1.3.1", Judgement.BUILD_FAILED, "no wheel"), record("1.8.0", Judgement.BUILD_FAILED))
     *_, last = junitparser.JUnitXml.fromstring(render(NIGHT, a_night(given_up=given_up), "junit").encode())
 
@@ -111,7 +118,8 @@ def test_in_junit_a_partly_silent_index_and_releases_that_wait_or_were_given_up_
     ]  # fmt: skip
 
 
-def test_a_silent_index_is_skipped_in_junit_and_nothing_new_passes() -> None:
+def test_junit_skips_a_silent_index() -> None:
+    """JUnit skips a silent index, and a night with nothing new passes."""
     silent, quiet = (
         next(iter(junitparser.JUnitXml.fromstring(render(NIGHT, night, "junit").encode())))
         for night in (silent_night(), a_night(ending=Ending.NOTHING_NEW, tried=(), waiting=(), problems=()))
@@ -120,7 +128,8 @@ def test_a_silent_index_is_skipped_in_junit_and_nothing_new_passes() -> None:
     assert (silent.skipped, quiet.skipped, silent.failures) == (1, 0, 0)
 
 
-def test_markdown_holds_every_release_and_escapes_what_it_says() -> None:
+def test_markdown_holds_and_escapes_every_release() -> None:
+    """Markdown holds every release and escapes the words about it."""
     text = render(NIGHT, a_night(), "md")
 
     assert all(f"| {version} |" in text for version in ("1.6.0", "1.7.0", "1.8.0"))
@@ -129,7 +138,8 @@ def test_markdown_holds_every_release_and_escapes_what_it_says() -> None:
     assert "<b>" not in text
 
 
-def test_a_page_links_to_the_pages_of_its_runs_and_shows_words_as_words() -> None:
+def test_page_links_to_pages_of_runs() -> None:
+    """A page links to the pages of its runs and shows words as words, not as markup."""
     first, *others = a_night().tried
     page = "../../../results/run-1.6.0/regression/index.html"
     text = render(NIGHT, a_night(tried=(first.model_copy(update={"page": page}), *others)), "html")
@@ -140,7 +150,8 @@ def test_a_page_links_to_the_pages_of_its_runs_and_shows_words_as_words() -> Non
     assert "\x1b" not in text
 
 
-def test_only_a_night_whose_releases_are_all_clean_is_marked_good() -> None:
+def test_only_clean_nights_are_marked_good() -> None:
+    """Only a night whose releases are all clean is marked good."""
     clean = a_night(tried=(a_night().tried[1],))
     failed = a_night(tried=(a_night().tried[2],), ending=Ending.NO_RESULT)
     both = render(NIGHTS, ([clean, failed, silent_night()], ()), "html")

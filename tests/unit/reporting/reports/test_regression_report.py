@@ -81,7 +81,8 @@ EVERY = a_test(
 )  # fmt: skip
 
 
-def test_the_headline_says_what_got_worse_what_broke_and_how_many_of_each() -> None:
+def test_headline_says_what_worsened_or_broke() -> None:
+    """The headline says what got worse, what broke, and how many cells have each verdict."""
     assert words.headline(EVERY) == (
         "mxnet 1.9.1 is worse than mxnet 1.5.1 in 1 of 10 cells: cpu/lenet-train-b200 (throughput × 0.910). "
         "mxnet 1.9.1 fails in cpu/mlp-train-b200 (failed: exit status 139). "
@@ -100,7 +101,8 @@ def test_the_headline_says_what_got_worse_what_broke_and_how_many_of_each() -> N
 
 
 @pytest.mark.parametrize("verdict", Verdict)
-def test_the_page_is_green_only_where_every_pair_is_shown_to_be_as_good(verdict: Verdict) -> None:
+def test_page_is_green_only_if_all_good(verdict: Verdict) -> None:
+    """The page is green only where every pair is shown to be as good."""
     said = render(REGRESSION, a_test(a_pair("lenet", a_metric()), a_pair("mlp", verdict=verdict)), "html")
 
     is_good = verdict in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
@@ -146,7 +148,8 @@ def test_verdicts_say_what_makes_them_firmer_or_weaker() -> None:
     ]
 
 
-def test_a_reason_and_the_blocks_that_would_tell_are_both_said() -> None:
+def test_reason_and_blocks_needed_are_said() -> None:
+    """A reason and the number of blocks that would decide are both said."""
     doubted = a_metric(Verdict.INCONCLUSIVE, 0.95, reason="slower on 6 blocks, and not on 6 fresh ones", more_blocks=1)
 
     assert words.verdict(doubted) == ("inconclusive: slower on 6 blocks, and not on 6 fresh ones; about 1 more block")
@@ -155,9 +158,8 @@ def test_a_reason_and_the_blocks_that_would_tell_are_both_said() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "is_said"), [(0.985, 1.015, False), (0.975, 1.01, True), (0.99, 1.025, True), (1.0, 1.0, False)]
 )
-def test_where_same_stands_beside_an_interval_that_reaches_beyond_the_tolerance_it_is_explained(
-    low: float, high: float, is_said: bool
-) -> None:
+def test_same_with_a_wide_interval_is_explained(low: float, high: float, is_said: bool) -> None:
+    """The verdict 'same' next to an interval that reaches beyond the tolerance is explained."""
     said = words.how(a_test(a_pair("lenet", a_metric(low=low, high=high))))
 
     assert ("Where an interval next to 'same' reaches beyond the tolerance: that verdict is tested" in said) is is_said
@@ -165,7 +167,8 @@ def test_where_same_stands_beside_an_interval_that_reaches_beyond_the_tolerance_
     assert "next to 'same'" not in words.how(undecided)
 
 
-def test_what_does_not_decide_is_shown_apart_in_its_unit() -> None:
+def test_undeciding_metrics_are_shown_apart() -> None:
+    """Metrics that do not decide are shown apart, in their unit."""
     (row,) = words.rows(EVERY, gates=False)
 
     assert row.cells == (
@@ -174,7 +177,8 @@ def test_what_does_not_decide_is_shown_apart_in_its_unit() -> None:
 
 
 @pytest.mark.parametrize("name", ["table", "md", "html"])
-def test_every_format_shows_every_pair_its_verdict_notes_and_what_moved(name: str) -> None:
+def test_every_format_shows_every_pair(name: str) -> None:
+    """Every format shows every pair, its verdict, its notes and what moved."""
     text = " ".join(render(REGRESSION, EVERY, name).replace("\\", "").split())
 
     for pair in EVERY.pairs:
@@ -224,13 +228,15 @@ def test_what_is_counted_has_its_name(design: Design, head: str, more: str) -> N
         ),
     ],
 )
-def test_the_scatter_within_and_between_nights_is_told_apart(nights: Nights, said: str) -> None:
+def test_scatter_within_and_between_nights_is_separate(nights: Nights, said: str) -> None:
+    """The scatter within nights and the scatter between nights are told apart."""
     *_, last = words.notes(over_nights(Design.SEVERAL_RUNS, nights))
 
     assert last == f"cpu/lenet-train-b200: throughput, standard deviation {said}"
 
 
-def test_one_run_each_may_differ_by_their_nights_alone_and_says_so() -> None:
+def test_one_run_each_states_its_limit() -> None:
+    """One run of each side may differ by their nights alone, and the report says so."""
     said = words.how(over_nights(Design.RUNS, Nights(baseline=1, candidate=1)))
 
     assert "what differs from run to run is in no interval, and passes for a difference" in said
@@ -240,7 +246,8 @@ def test_one_run_each_may_differ_by_their_nights_alone_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("design", Design)
-def test_no_share_of_false_alarms_is_claimed_where_a_test_chose_the_blocks_by_what_it_saw(design: Design) -> None:
+def test_chosen_blocks_claim_no_false_alarm_share(design: Design) -> None:
+    """No share of false alarms is claimed where a test chose the blocks by what it saw."""
     nights = over_nights(design, Nights(baseline=1, candidate=1))
     said = words.how(nights.model_copy(update={"blocks_follow_sight": True}))
 
@@ -249,14 +256,16 @@ def test_no_share_of_false_alarms_is_claimed_where_a_test_chose_the_blocks_by_wh
     assert "at most 5 %" in words.how(nights).lower()
 
 
-def test_dots_of_blocks_are_spoken_of_where_there_are_some() -> None:
+def test_block_dots_are_explained_only_when_drawn() -> None:
+    """The dots of blocks are explained only where there are some."""
     assert "a dot per block" in render(REGRESSION, EVERY, "html")
     assert "a dot per block" not in render(
         REGRESSION, over_nights(Design.SEVERAL_RUNS, Nights(baseline=2, candidate=2)), "html"
     )
 
 
-def test_junit_has_a_failure_for_each_regression_and_skips_what_has_no_verdict() -> None:
+def test_junit_fails_each_regression() -> None:
+    """JUnit has a failure for each regression and skips what has no verdict."""
     suite = ET.fromstring(render(REGRESSION, EVERY, "junit")).find("testsuite")
     assert suite is not None
     cases = {case.get("classname"): case for case in suite}
@@ -271,13 +280,15 @@ def test_junit_has_a_failure_for_each_regression_and_skips_what_has_no_verdict()
     assert (suite.get("tests"), suite.get("failures")) == ("10", "2")
 
 
-def test_a_slower_that_did_not_come_again_is_no_failure() -> None:
+def test_unconfirmed_slowdown_is_no_failure() -> None:
+    """A slower verdict that did not come again on fresh blocks is no failure in JUnit."""
     doubted = a_metric(Verdict.INCONCLUSIVE, 0.95, reason="slower on 6 blocks, and not on 6 fresh ones")
 
     assert "<failure" not in render(REGRESSION, a_test(a_pair("lenet", doubted)), "junit")
 
 
-def test_bounds_without_end_are_words_and_not_hundreds_of_digits() -> None:
+def test_huge_bounds_are_shown_as_words() -> None:
+    """Bounds without end are shown as words and not as hundreds of digits."""
     wide = a_metric(Verdict.INCONCLUSIVE, low=1e-58, high=1e79, minimum_detectable_effect=1e108)
     (row,) = words.rows(a_test(a_pair("lenet", wide)), gates=True)
 
@@ -286,7 +297,8 @@ def test_bounds_without_end_are_words_and_not_hundreds_of_digits() -> None:
     assert len(render(REGRESSION, a_test(a_pair("lenet", wide)), "html")) < 40_000
 
 
-def test_intervals_are_drawn_beside_their_tolerance_on_one_axis() -> None:
+def test_intervals_and_tolerances_share_an_axis() -> None:
+    """Intervals are drawn next to their tolerance on one axis."""
     judged = [row.judged for row in words.rows(EVERY, gates=True) if row.judged]
     found = plot([Compared("", one.ratio, one.low, one.high, one.tolerance, ()) for one in judged if one.ratio])
 
@@ -299,7 +311,8 @@ def test_intervals_are_drawn_beside_their_tolerance_on_one_axis() -> None:
     assert plot([]) is None
 
 
-def test_names_and_reasons_cannot_steer_a_terminal_or_a_page() -> None:
+def test_names_steer_no_terminal_or_page() -> None:
+    """Names and reasons cannot steer a terminal or a page."""
     hostile = "\x1b[31m<script>alert(1)</script>\u202e|`"
     found = a_test(a_pair(hostile, verdict=Verdict.BROKE, reason=hostile), host=hostile)
 
@@ -316,7 +329,8 @@ def test_names_and_reasons_cannot_steer_a_terminal_or_a_page() -> None:
     ET.fromstring(render(REGRESSION, found, "junit"))
 
 
-def test_what_fell_to_0_is_told_in_words_where_there_is_no_ratio() -> None:
+def test_fall_to_zero_is_said_in_words() -> None:
+    """A metric that fell to 0 is reported in words where there is no ratio."""
     no_ratio = dict.fromkeys(("ratio", "low", "high", "p_value", "minimum_detectable_effect"))
     fall = {**no_ratio, "values": (), "reason": "the candidate is 0 in 2 of 2 measurements"}
     fell = a_metric(Verdict.SLOWER).model_copy(update={**fall, "candidate": 0.0})

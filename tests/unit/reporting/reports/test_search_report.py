@@ -32,7 +32,8 @@ def record(folder: Path) -> Bisection:
     return a_search(folder)
 
 
-def test_every_release_has_a_row_with_what_it_was_held_against_and_where_that_lies(record: Bisection) -> None:
+def test_every_release_has_a_row(record: Bisection) -> None:
+    """Every release has a row with what it was compared with and where that comparison lies."""
     assert record.found is not None
     rows = release_rows(record, record.found)
 
@@ -50,7 +51,8 @@ def test_every_release_has_a_row_with_what_it_was_held_against_and_where_that_li
     assert len(measured) == len({(each.before, each.after) for each in record.found.steps if each.comparison})
 
 
-def test_a_row_says_what_the_search_made_of_it_and_not_what_the_figures_say_by_themselves(tmp_path: Path) -> None:
+def test_row_shows_the_verdict_of_the_search(tmp_path: Path) -> None:
+    """A row shows what the search made of it, and not what the figures say by themselves."""
     found = done(Host(rates(v1_5_1=0.972), scatter=(1.0, 1.004, 0.99, 1.008, 0.993, 1.004)), tmp_path).found
     assert found is not None
     wide = next(step for step in found.steps if step.comparison and step.comparison.verdict is not Verdict.SAME)
@@ -60,7 +62,8 @@ def test_a_row_says_what_the_search_made_of_it_and_not_what_the_figures_say_by_t
     assert wide.blocks == 12
 
 
-def test_moves_are_rows_too_and_those_that_were_not_searched_are_none(record: Bisection) -> None:
+def test_only_searched_moves_have_rows(record: Bisection) -> None:
+    """Moves are rows too, and those that were not searched have none."""
     assert record.found is not None
     numpy, own = record.found.origins
 
@@ -70,7 +73,8 @@ def test_moves_are_rows_too_and_those_that_were_not_searched_are_none(record: Bi
     assert (own.by, move_rows(record, own)) == (("mxnet 1.6.0 → 1.8.0",), ())
 
 
-def test_the_page_has_the_answer_first_the_evidence_and_its_links(record: Bisection, folder: Path) -> None:
+def test_page_starts_with_the_answer(record: Bisection, folder: Path) -> None:
+    """The page has the answer first, then the evidence and its links."""
     page = write_report(record, folder)
     text = page.read_text()
 
@@ -84,7 +88,8 @@ def test_the_page_has_the_answer_first_the_evidence_and_its_links(record: Bisect
     assert "The search over what moved spends a further α of its own, 5 % too." in text
 
 
-def test_markdown_and_terminal_say_the_same_in_their_ways(record: Bisection) -> None:
+def test_markdown_and_terminal_say_the_same(record: Bisection) -> None:
+    """Markdown and terminal say the same, each in its way."""
     console = Console(width=120, color_system=None)
     with console.capture() as captured:
         console.print(shown(SEARCH, record))
@@ -118,7 +123,8 @@ def test_the_command_asks_the_same(record: Bisection) -> None:
     assert "--all" in parts
 
 
-def test_the_command_names_no_limit_and_no_runtime_where_none_was_asked_for(record: Bisection) -> None:
+def test_command_names_only_limits_asked_for(record: Bisection) -> None:
+    """The command names no limit and no runtime where none was asked for."""
     usual = record.model_copy(update={"asked": record.asked.model_copy(update={"limit": 10_000, "runtime": "auto"})})
 
     assert not {"--limit", "--runtime"} & set(shlex.split(words.command(usual)))
@@ -132,13 +138,12 @@ def test_the_command_names_no_limit_and_no_runtime_where_none_was_asked_for(reco
         ({}, ("no change found", "good")),
     ],
 )
-def test_the_mark_of_a_search_is_that_of_its_answer(
-    tmp_path: Path, steps: dict[str, float], state: tuple[str, str]
-) -> None:
+def test_search_mark_is_that_of_its_answer(tmp_path: Path, steps: dict[str, float], state: tuple[str, str]) -> None:
     assert words.state(done(Host(rates(**steps)), tmp_path)) == state
 
 
-def test_what_was_not_decided_or_not_compared_is_no_green_mark(tmp_path: Path) -> None:
+def test_undecided_search_has_no_green_mark(tmp_path: Path) -> None:
+    """A search that was not decided, or in which nothing could be compared, has no green mark."""
     noisy = done(Host(rates(), scatter=(1.0, 1.1, 0.92, 1.04, 0.95)), tmp_path)
     nothing = done(Host(rates(), broken=["mxnet==1.9.1"]), tmp_path)
 

@@ -69,7 +69,8 @@ def _text(several: SideBySide, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", formats_of(SIDE_BY_SIDE))
-def test_every_format_names_both_hosts_both_runs_and_every_cell(name: str) -> None:
+def test_every_format_names_hosts_and_cells(name: str) -> None:
+    """Every format names both hosts, both runs and every cell."""
     text = _text(two(), name)
 
     for word in ("home", "far", "20260101T000000Z-home", "20260102T000000Z-far0", "torch", "mxnet"):
@@ -77,7 +78,8 @@ def test_every_format_names_both_hosts_both_runs_and_every_cell(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["table", "md", "json", "html"])
-def test_it_is_said_what_a_ratio_between_columns_means_and_how_the_hosts_differ(name: str) -> None:
+def test_ratio_between_columns_is_explained(name: str) -> None:
+    """The report says what a ratio between columns means and how the hosts differ."""
     text = " ".join(_text(two(), name).replace("\\|", "|").split())
 
     assert "compares hosts, not frameworks" in text
@@ -87,7 +89,8 @@ def test_it_is_said_what_a_ratio_between_columns_means_and_how_the_hosts_differ(
     assert "Engine (28.2 | 20.10)" in text
 
 
-def test_a_host_is_compared_with_the_first_cell_by_cell_and_frameworks_only_within_their_run() -> None:
+def test_hosts_are_compared_cell_by_cell() -> None:
+    """A host is compared with the first host cell by cell, and frameworks only within their run."""
     several = two()
 
     (group,) = several.groups
@@ -98,21 +101,24 @@ def test_a_host_is_compared_with_the_first_cell_by_cell_and_frameworks_only_with
     assert [ranks[0][MXNET.id].label, ranks[1][TORCH.id].label] == ["1", "1"]  # type: ignore[union-attr]
 
 
-def test_of_every_cell_stands_what_became_of_it_on_each_host() -> None:
+def test_every_cell_shows_its_outcome_per_host() -> None:
+    """The report shows of every cell what became of it on each host."""
     shown = terminal(two(rates={"torch": None}))
 
     assert "3 timeout" in shown
     assert two(rates={"torch": None}).groups[0].cells[0].over_first == (None, None)
 
 
-def test_what_was_measured_in_another_way_is_shown_and_not_compared() -> None:
+def test_cells_measured_otherwise_are_not_compared() -> None:
+    """A cell that was measured in another way is shown and not compared."""
     several = two(version=2)
 
     assert {cell.over_first for cell in several.groups[0].cells} == {(None, None)}
     assert "measured in another way (measurement_version)" in _text(several, "md").replace("\\", "")
 
 
-def test_a_cell_of_one_name_that_is_another_cell_is_not_compared() -> None:
+def test_namesake_cells_are_not_compared() -> None:
+    """A cell that has the same name but is another cell is not compared."""
     smaller = replace(TORCH, system=replace(TORCH.system, cpus=1))
     plan = s.plan([smaller])
     other = compose(s.record(plan, "20260103T000000Z-0003"), plan, s.ok(smaller, [1.0, 2.0]))
@@ -132,14 +138,16 @@ def test_an_image_of_other_content_is_told() -> None:
     )
 
 
-def test_two_runs_of_one_host_are_told_apart_by_their_names_and_it_is_said() -> None:
+def test_runs_of_one_host_are_told_apart() -> None:
+    """Two runs of one host are told apart by their names, and the report says that the host is one."""
     several = side_by_side([_report(f"2026010{day}T000000Z-home", HOME, {"torch": 1000}) for day in (1, 2)])
 
     assert [run.label for run in several.runs] == [f"home, run 2026010{day}T000000Z-home" for day in (1, 2)]
     assert "all runs are of one host, at different times" in several.notes[1]
 
 
-def test_the_csv_has_a_row_for_every_repeat_of_every_run_with_its_host() -> None:
+def test_csv_has_a_row_for_every_repeat() -> None:
+    """The CSV has a row for every repeat of every run, with its host."""
     rows = list(csv.DictReader(io.StringIO(render(SIDE_BY_SIDE, two(), "csv"))))
 
     assert len(rows) == 2 * 2 * 3
@@ -149,14 +157,16 @@ def test_the_csv_has_a_row_for_every_repeat_of_every_run_with_its_host() -> None
     assert rows[6]["host_gpus"] == "2 × Far GPU"
 
 
-def test_the_json_has_every_report_whole_and_the_ratios_between_hosts() -> None:
+def test_json_has_reports_and_host_ratios() -> None:
+    """The JSON has every report whole and the ratios between hosts."""
     found = data_of(render(SIDE_BY_SIDE, two(), "json"))
 
     assert [run["report"]["run"] for run in found["runs"]] == ["20260101T000000Z-home", "20260102T000000Z-far0"]
     assert [round(run["over_first"] or 1, 6) for run in found["groups"][0]["cells"][0]["runs"]] == [1, 4]
 
 
-def test_the_junit_has_every_suite_under_its_run_and_host() -> None:
+def test_junit_groups_suites_by_run_and_host() -> None:
+    """The JUnit file has every suite under its run and host."""
     suites = list(junitparser.JUnitXml.fromstring(render(SIDE_BY_SIDE, two(rates={"torch": None}), "junit").encode()))
 
     assert [suite.hostname for suite in suites] == ["home", "far"]
@@ -164,7 +174,8 @@ def test_the_junit_has_every_suite_under_its_run_and_host() -> None:
     assert suites[1].name.endswith("(20260102T000000Z-far0)")
 
 
-def test_what_hosts_say_of_themselves_can_do_no_harm() -> None:
+def test_words_of_hosts_do_no_harm() -> None:
+    """Words that hosts say of themselves can do no harm in any format."""
     evil = {"hostname": "<script>alert(1)</script>\x1b[31m|`", "cpu": "=1+1", "cpus": "{{ 7*7 }}"}
     several = side_by_side([_report(f"2026010{day}T000000Z-home", evil, {"torch": 1000}) for day in (1, 2)])
 

@@ -43,9 +43,8 @@ def wheels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return links
 
 
-def test_a_night_with_nothing_new_is_recorded_in_every_form(
-    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_night_is_recorded_in_every_form(folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A night with nothing new is recorded in every form."""
     assert main(["nightly", "--json"]) == 0
     night = data_of(capsys.readouterr().out)
 
@@ -59,9 +58,10 @@ def test_a_night_with_nothing_new_is_recorded_in_every_form(
     assert (folder / "nightly" / "history" / "index.html").exists()
 
 
-def test_a_silent_index_ends_with_3_and_is_recorded(
+def test_silent_index_ends_with_3(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A silent index ends with 3 and is recorded."""
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
 
     assert main(["nightly"]) == 3
@@ -69,9 +69,10 @@ def test_a_silent_index_ends_with_3_and_is_recorded(
     assert NightFiles(folder / "nightly").nights()[0].ending == "index_silent"
 
 
-def test_a_release_for_another_python_is_unsupported_and_nothing_is_built_for_it(
+def test_release_for_other_python_is_unsupported(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A release for another Python is unsupported, and nothing is built for it."""
     newest = '<a href="mxnet-1.9.2.tar.gz" data-requires-python="&gt;=3.15">mxnet-1.9.2.tar.gz</a>'
     (wheels / "index.html").write_text(f'<a href="mxnet-1.5.1.tar.gz">mxnet-1.5.1.tar.gz</a>{newest}')
 
@@ -82,9 +83,8 @@ def test_a_release_for_another_python_is_unsupported_and_nothing_is_built_for_it
     assert not (folder / "results").exists()
 
 
-def test_started_twice_the_second_says_so_and_ends_with_3(
-    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_second_start_ends_with_3(folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second night that is started during the first says so and ends with 3."""
     with NightFiles(folder / "nightly").held():
         assert main(["nightly"]) == 3
 
@@ -92,9 +92,8 @@ def test_started_twice_the_second_says_so_and_ends_with_3(
     assert NightFiles(folder / "nightly").nights() == []
 
 
-def test_a_release_that_is_accepted_by_hand_is_the_baseline_of_the_next_night(
-    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_accepted_release_is_the_next_baseline(folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A release that is accepted by hand is the baseline of the next night."""
     (folder / "nightly.yaml").write_text("version: 1\nwatch: mxnet\n")
     (wheels / "mxnet-1.9.1-py3-none-any.whl").touch()
     assert main(["nightly"]) == 2
@@ -149,9 +148,10 @@ def test_bad_input_ends_with_2_and_leaves_nothing(
         ("version: 1\nwatch: mxnet==1.9.1\npackage: numpy\nfirst: 1.9.8\n", "nightly.yaml:4:8: first: "),
     ],
 )
-def test_a_baseline_that_no_index_has_is_a_mistake_and_not_a_night_without_news(
+def test_unknown_baseline_is_a_mistake(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str], text: str, place: str
 ) -> None:
+    """A baseline that no index has is a mistake and not a night without news."""
     (folder / "nightly.yaml").write_text(text)
     for number in range(7):
         (wheels / f"numpy-1.2{number}-py3-none-any.whl").touch()
@@ -168,7 +168,7 @@ def test_a_baseline_that_no_index_has_is_a_mistake_and_not_a_night_without_news(
     assert (state.read_text() if state.exists() else "") == before
 
 
-def test_a_baseline_that_was_measured_may_leave_the_index(folder: Path, wheels: Path) -> None:
+def test_measured_baseline_may_leave_the_index(folder: Path, wheels: Path) -> None:
     record = ReleaseRecord(version="1.9.1", baseline="1.9.0", judgement=Judgement.CLEAN, night="n")
     files = NightFiles(folder / "nightly")
     files.folder.mkdir()
@@ -182,7 +182,8 @@ def test_a_baseline_that_was_measured_may_leave_the_index(folder: Path, wheels: 
 
 
 @pytest.mark.usefixtures("wheels")
-def test_a_release_of_an_image_of_the_users_own_need_not_be_in_the_catalog(folder: Path) -> None:
+def test_own_image_release_needs_no_catalog(folder: Path) -> None:
+    """A release of an image of the user's own need not be in the catalog."""
     own = "version: 1\nframeworks: [{name: mxnet, version: '9.9', image: 'ours/mxnet:9.9'}]\nmodels: [mlp]\n"
     (folder / "matrix.yaml").write_text(own)
 
@@ -192,7 +193,8 @@ def test_a_release_of_an_image_of_the_users_own_need_not_be_in_the_catalog(folde
 
 @pytest.mark.usefixtures("wheels")
 @pytest.mark.parametrize("first", ["1.22.4", "99"])
-def test_a_package_is_watched_in_a_release_whatever_its_own_is(folder: Path, first: str) -> None:
+def test_package_is_watched_in_a_release(folder: Path, first: str) -> None:
+    """A package is watched in a release, whatever its own release is."""
     (folder / "nightly.yaml").write_text(f"version: 1\nwatch: mxnet==1.9.1\npackage: numpy\nfirst: '{first}'\n")
     (folder / "wheels" / f"numpy-{first}-py3-none-any.whl").touch()
 
@@ -201,13 +203,14 @@ def test_a_package_is_watched_in_a_release_whatever_its_own_is(folder: Path, fir
 
 
 @pytest.mark.usefixtures("wheels")
-def test_a_glob_may_name_the_cells_of_the_baseline(folder: Path) -> None:
+def test_glob_may_name_baseline_cells(folder: Path) -> None:
     (folder / "nightly.yaml").write_text(NIGHTLY + "select: ['mxnet-1.5.1-*/mlp-*']\n")
 
     assert main(["nightly"]) == 0
 
 
-def test_a_release_that_the_catalog_lacks_is_unsupported_with_the_way_out(folder: Path, wheels: Path) -> None:
+def test_release_outside_catalog_is_unsupported(folder: Path, wheels: Path) -> None:
+    """A release that the catalog lacks is unsupported, and the reason says the way out."""
     (wheels / "mxnet-9.9-py3-none-any.whl").touch()
 
     assert main(["nightly"]) == 0
@@ -216,7 +219,8 @@ def test_a_release_that_the_catalog_lacks_is_unsupported_with_the_way_out(folder
     assert "add a line to images/catalog/mxnet.yaml" in tried.record.reason
 
 
-def test_without_its_key_nothing_is_posted_and_the_night_says_so(folder: Path, wheels: Path) -> None:
+def test_missing_key_posts_nothing(folder: Path, wheels: Path) -> None:
+    """Without its key nothing is posted, and the night says so."""
     webhook = "webhook: {url: 'http://127.0.0.1:9/', secret_variable: NIGHTLY_TEST_KEY}\n"
     (folder / "nightly.yaml").write_text(NIGHTLY + webhook)
 
@@ -228,7 +232,8 @@ def test_without_its_key_nothing_is_posted_and_the_night_says_so(folder: Path, w
 
 
 @pytest.mark.usefixtures("wheels")
-def test_a_night_is_posted_through_the_proxy_of_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_night_is_posted_through_the_proxy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night is posted through the proxy of the environment."""
     (folder / "nightly.yaml").write_text(NIGHTLY + "webhook: {url: 'http://chat.example/hook'}\n")
     with receiver(204) as (proxy, requests):
         monkeypatch.setenv("http_proxy", proxy)
@@ -238,7 +243,8 @@ def test_a_night_is_posted_through_the_proxy_of_the_environment(folder: Path, mo
 
 
 @pytest.mark.usefixtures("wheels")
-def test_a_new_change_of_the_history_is_told_by_one_night_alone(folder: Path) -> None:
+def test_new_history_change_is_reported_only_once(folder: Path) -> None:
+    """A new change of the history is reported by one night alone."""
     for number, rate in enumerate((100.0, 102.0, 99.0, 101.0, 98.0, 70.0, 71.0, 69.0, 70.5), 1):
         stored(folder / "results", number, [rate])
 
@@ -249,7 +255,8 @@ def test_a_new_change_of_the_history_is_told_by_one_night_alone(folder: Path) ->
     assert "New in the history, and no alarm: " in (folder / "nightly/nights" / first.night / "report.md").read_text()
 
 
-def test_a_night_records_where_the_pages_of_its_runs_are(tmp_path: Path) -> None:
+def test_night_records_pages_of_its_runs(tmp_path: Path) -> None:
+    """A night records where the pages of its runs are."""
     night, files = a_night(), NightFiles(tmp_path / "reports")
     page = tmp_path / "results" / "run-1.6.0" / "regression" / "index.html"
     assert [trying.page for trying in with_pages(files, tmp_path / "results", night).tried] == ["", "", ""]
@@ -274,7 +281,8 @@ def test_a_budget_that_is_spent_is_no_interruption() -> None:
     assert (stopped.is_spent, stopped.is_interrupted) == (False, True)
 
 
-def test_history_of_an_empty_folder_is_a_page_without_series(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_history_is_a_page_without_series(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The history of an empty folder is a page without series."""
     assert main(["history"]) == 2
     (folder / "results").mkdir()
     assert main(["history", "--json"]) == 0
@@ -291,9 +299,10 @@ def test_history_of_an_empty_folder_is_a_page_without_series(folder: Path, capsy
         (("--select", "mxnet-1.9.1-*"), 0, "--by-release shows those of one release"),
     ],
 )
-def test_where_there_is_nothing_to_show_of_the_history_its_page_stays(
+def test_empty_selection_keeps_the_history_page(
     folder: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], code: int, said: str
 ) -> None:
+    """The page of the history stays as it is if there is nothing to show."""
     for number in (1, 2, 3):
         stored(folder / "results", number, [100.0])
     assert main(["history"]) == 0

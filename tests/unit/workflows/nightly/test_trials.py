@@ -42,7 +42,7 @@ def cut_short(tmp_path: Path) -> CutShort:
     return trial
 
 
-def test_a_trial_that_was_cut_short_goes_on_in_its_run(cut_short: CutShort) -> None:
+def test_interrupted_trial_goes_on_in_its_run(cut_short: CutShort) -> None:
     first, _ = cut_short()
     again, said = cut_short(first)
 

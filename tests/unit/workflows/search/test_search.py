@@ -83,9 +83,8 @@ def test_what_the_page_says_finds_what_it_says(host: Host, command: Program, tmp
     assert len(list((tmp_path / "results").glob("bisect-*/bisect.json"))) == 1
 
 
-def test_the_last_line_is_where_the_evidence_lies_and_the_page_is_there(
-    host: Host, command: Program, tmp_path: Path
-) -> None:
+def test_last_line_names_the_evidence(host: Host, command: Program, tmp_path: Path) -> None:
+    """The last line says where the evidence lies, and the page is there."""
     _, out, _ = command(*ASKED)
     (folder,) = (tmp_path / "results").iterdir()
     last = f"evidence: {Path('results', folder.name, 'index.html')}"
@@ -97,9 +96,8 @@ def test_the_last_line_is_where_the_evidence_lies_and_the_page_is_there(
     assert data_of(out)["name"] == folder.name
 
 
-def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_beside_the_other_anew(
-    command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_build_spoilt_by_index_is_remade(command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that the index spoilt is made again on resume and measured anew next to the other."""
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     monkeypatch.setattr(
         prepared, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, ("1.2.0", "1.3.1", "1.4.1"))))
@@ -137,14 +135,15 @@ def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_besi
     assert Status.BUILD_FAILED in {outcome.status for outcome in spoilt.outcomes(spoilt.plan().cells)}
 
 
-def test_a_tolerance_may_be_that_of_the_model_that_is_searched(host: Host, command: Program) -> None:
+def test_tolerance_may_belong_to_the_searched_model(host: Host, command: Program) -> None:
     code, out, errors = command(*ASKED, "--metric", "throughput@lenet=20%", "--json")
 
     assert (code, data_of(out)["asked"]["metric"]["tolerance"]) == (0, 0.2), errors
     assert host.asked
 
 
-def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
+def test_interrupted_search_reaches_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
+    """A search that the host ended goes on to the same end."""
     host.dies_at = 3
     code, _, said = command(*ASKED)
     (name,) = [path.name for path in (tmp_path / "results").iterdir()]
@@ -203,9 +202,8 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
     assert not (tmp_path / "results").exists()
 
 
-def test_an_index_that_does_not_answer_is_no_finding(
-    host: Host, command: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_index_is_no_finding(host: Host, command: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that does not answer is no finding."""
     monkeypatch.setattr(prepared, "offered_releases", lambda *_: Offered((), ("https://index: does not answer",)))
 
     code, _, errors = command(*ASKED)
@@ -213,9 +211,7 @@ def test_an_index_that_does_not_answer_is_no_finding(
     assert (code, "https://index: does not answer" in errors, host.asked) == (3, True, [])
 
 
-def test_images_of_your_own_are_searched_in_the_order_of_the_matrix(
-    host: Host, command: Program, tmp_path: Path
-) -> None:
+def test_own_images_are_searched_in_matrix_order(host: Host, command: Program, tmp_path: Path) -> None:
     for name in ("first", "second", "third"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "Dockerfile").write_text("FROM scratch\n")
