@@ -161,6 +161,12 @@ def parameters(sources: Sequence[Module]) -> list[tuple[int, str]]:
     return sorted(counted, reverse=True)
 
 
+def words_of_tests(sources: Sequence[Module]) -> list[int]:
+    """Return the number of words of every test's name, the fewest first."""
+    names = (node.name for source in sources for node in source.nodes if isinstance(node, ast.FunctionDef))
+    return sorted(name.count("_") for name in names if name.startswith("test_"))
+
+
 def summary(sources: Sequence[Module]) -> Iterator[tuple[str, str, str]]:
     """Yield each count with its name and the wanted value."""
     named = {source.name: source for source in sources}
@@ -199,5 +205,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    for what, count, wanted in summary(modules()):
+    words = words_of_tests(modules(parts=("tests",)))
+    tests = ("words of the name of a test: median, most", f"{words[len(words) // 2]}, {words[-1]}", "≤ 8")
+    for what, count, wanted in (*summary(modules()), tests):
         print(f"{what:48} {count}   (wanted: {wanted})")

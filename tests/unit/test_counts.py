@@ -13,6 +13,7 @@ TREE = {
     "shop/door.py": "from shop import Till, goods\n\n\ndef enter(found):\n    import json\n    return goods, Till\n",
     "shop/yard.py": "import shop.lane\nimport shop\n\nshop.Till\n",
     "shop/lane.py": "from shop import yard\n",
+    "shop/test_till.py": "def test_it_opens():\n    pass\n\n\ndef test_shut():\n    pass\n",
 }
 
 
@@ -51,6 +52,7 @@ def test_names_docstrings_and_parameters_are_counted(sources: dict[str, counts.M
     assert counts.variables_called(every, "found") == 2
     assert sorted(counts.first_lines(every)) == ["A till: of a shop.", "Which shop."]
     assert counts.parameters(every)[0] == (3, "shop.goods.price")
+    assert counts.words_of_tests(every) == [1, 2]
 
 
 @pytest.fixture(scope="module")
