@@ -10,7 +10,8 @@ from orchestrator.domain import is_base_image
 from orchestrator.errors import InputError
 
 
-def _template(text: str) -> str:
+def template_of_image(text: str) -> str:
+    """Return the template of a base image. Raises `ValueError` if it has another placeholder than `{python}`."""
     if not is_base_image(text):
         raise ValueError(f"{text!r}: the only placeholder is {{python}}")
     return text
@@ -21,7 +22,7 @@ class BaseImage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    image: Annotated[str, AfterValidator(_template)]
+    image: Annotated[str, AfterValidator(template_of_image)]
     """A template, in which `{python}` becomes `3.11`."""
     apt_archive: str | None = None
     """The address of its Debian packages once its Debian release has left the mirrors."""

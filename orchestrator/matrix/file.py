@@ -13,7 +13,8 @@ from pydantic import (
 )
 
 from orchestrator import limits
-from orchestrator.domain import Mode, Status, is_base_image
+from orchestrator.catalog.base_images import template_of_image
+from orchestrator.domain import Mode, Status
 from orchestrator.matrix.model import parse_pin
 from orchestrator.matrix.own_data import Datasets
 from orchestrator.matrix.scripts.files import checked_syntax
@@ -225,16 +226,10 @@ class ProxyEntry(Shape):
         return {"http": value, "https": value} if isinstance(value, str) else value
 
 
-def _template(text: str) -> str:
-    if not is_base_image(text):
-        raise ValueError(f"{text!r}: the only placeholder is {{python}}")
-    return text
-
-
 class BuildEntry(Shape):
     """The sources of environments on this site. Nothing here changes what is measured."""
 
-    base_image: Annotated[Text, Field(min_length=1), AfterValidator(_template)] | None = Field(
+    base_image: Annotated[Text, Field(min_length=1), AfterValidator(template_of_image)] | None = Field(
         None, description="Template; {python} becomes 3.11. Default: of the catalog, for each Python."
     )
     pip_index: Url | None = Field(None, description="Package index in place of PyPI.")

@@ -2,7 +2,7 @@
 
 from orchestrator.planning.cost.durations import Assumed, Earlier
 from orchestrator.planning.cost.estimate import Known, PlanEstimate, disk_bytes, estimate
-from orchestrator.planning.document import PLAN, plan_document, plan_envelope, script_document
+from orchestrator.planning.document import PLAN, plan_envelope, script_document
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import plan
 from orchestrator.planning.releases import left_out
@@ -23,7 +23,6 @@ __all__ = [
     "left_out",
     "narrowed",
     "plan",
-    "plan_document",
     "plan_envelope",
     "script_document",
 ]  # fmt: skip

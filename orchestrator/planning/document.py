@@ -1,14 +1,13 @@
 """The JSON document of a plan, which `orchestrator plan --json` prints and `docs/matrix.md` explains."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from functools import cache
 from typing import Any
 
 from orchestrator.documents import DocumentKind, Envelope, json_text
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Workload
 from orchestrator.modes.parts.settings import PARITY_BATCH, Feed
-from orchestrator.planning import collector, parity
+from orchestrator.planning import parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
     FedCell,
@@ -22,16 +21,6 @@ from orchestrator.planning.document_types import (
 from orchestrator.user_files import Script
 
 PLAN = DocumentKind("plan", 1, PlanData)
-_Shared = Callable[[Any], dict[str, Any]]
-
-
-def plan_document(plan: Plan, estimate: PlanEstimate) -> dict[str, Any]:
-    """Return the data of the document as plain JSON values.
-
-    Rows are flat, and equal parts of them are one shared object.
-    """
-    with collector.paused():
-        return {key: list(part) if isinstance(part, Iterator) else part for key, part in _parts(plan, estimate)}
 
 
 def plan_envelope(plan: Plan, estimate: PlanEstimate) -> Envelope:
@@ -61,10 +50,9 @@ def _list(rows: Iterator[str]) -> Iterator[str]:
 
 def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values of the document, with lists of rows as iterators."""
-    shared: _Shared = cache(dict)
     yield "name", plan.name
     yield "seed", plan.seed
-    yield "cells", (_cell(cell, shared) for cell in plan.cells)
+    yield "cells", (_cell(cell) for cell in plan.cells)
     yield "images", (_image(image) for image in plan.images)
     yield "models", [{"name": model.name, "sha256": model.sha256} for model in plan.models]
     yield (
@@ -85,7 +73,7 @@ def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     yield "estimate", asdict(estimate)
 
 
-def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
+def _cell(cell: Cell) -> PlannedCell:
     framework, system, workload = cell.framework, cell.system, cell.workload
     return {
         "id": cell.id,
@@ -93,7 +81,7 @@ def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
         "version": framework.version,
         "backend": _pin(framework.backend),
         "python": framework.python,
-        "packages": shared(framework.packages),
+        "packages": dict(framework.packages),
         "system": system.name,
         "cpus": system.cpus,
         "gpus": system.gpus,
@@ -103,7 +91,7 @@ def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         **_fed(workload),
-        "options": shared(cell.options),
+        "options": dict(cell.options),
         "script": cell.script.file if cell.script else None,
         "definition": cell.definition or None,
         "image": cell.image,

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,10 +35,14 @@ def planned(tmp_path: Path, known: catalog.Catalog, models: Models) -> Plan:
     return planning.plan(matrix.load(path, known, models), known, models)
 
 
+def written(plan: Plan, estimate: planning.PlanEstimate) -> Any:
+    return data_of("".join(planning.plan_envelope(plan, estimate).texts()))
+
+
 def test_the_document_has_flat_rows_of_json_values(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
     plan = planned(tmp_path, known, models)
 
-    document = planning.plan_document(plan, planning.estimate(plan, known, what(models)))
+    document = written(plan, planning.estimate(plan, known, what(models)))
 
     assert list(document) == [
         "name", "seed", "cells", "images", "models", "definitions", "scripts", "skips", "warnings", "parity",
@@ -65,7 +70,6 @@ def test_the_document_has_flat_rows_of_json_values(tmp_path: Path, known: catalo
         "id": "mxnet-1.9.1-1_gpu/lenet-train-b200",
         "reason": f"excluded by {tmp_path}/m.yaml:8:11",
     }
-    assert json.loads(json.dumps(document)) == json.loads(json.dumps(document, default=str))
 
 
 def test_the_text_in_pieces_is_the_document(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
@@ -74,8 +78,7 @@ def test_the_text_in_pieces_is_the_document(tmp_path: Path, known: catalog.Catal
 
     pieces = list(planning.plan_envelope(plan, estimate).texts())
 
-    document = planning.plan_document(plan, estimate)
-    assert data_of("".join(pieces)) == json.loads(json.dumps(document))
+    assert data_of("".join(pieces))["cells"][-1]["id"] == plan.cells[-1].id
     assert max(map(len, pieces)) < 2000
     assert len(pieces) > len(plan.cells)
 

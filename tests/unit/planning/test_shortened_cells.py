@@ -18,6 +18,7 @@ from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.results.writing import write_request
 from orchestrator.running.parity_checks import content_of
 from orchestrator.running.requests import request_for
+from tests.envelopes import data_of
 from tests.unit.planning.conftest import Planner
 
 LATER = {"blocks", "latency_steps", "evaluate_every_epoch", "parity_batch", "profile"}
@@ -26,7 +27,7 @@ HEAVY = "blocks: 3\nlatency_steps: 7\nparity_batch: 16\nevaluate_every_epoch: fa
 
 def document(plan: Plan) -> dict[str, Any]:
     estimate = planning.PlanEstimate(0, 0, 0.0, 0.0, 0.0, 0, ())
-    return json.loads(json.dumps(planning.plan_document(plan, estimate)))  # type: ignore[no-any-return]
+    return data_of("".join(planning.plan_envelope(plan, estimate).texts()))  # type: ignore[no-any-return]
 
 
 def written(cell: Cell, folder: Path) -> dict[str, Any]:
