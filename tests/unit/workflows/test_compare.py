@@ -13,13 +13,6 @@ from tests.unit.cli.conftest import Program
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
 
 
-@pytest.fixture
-def matrix(tmp_path: Path) -> Path:
-    path = tmp_path / "matrix.yaml"
-    path.write_text("version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nsteps: 10\n")
-    return path
-
-
 @pytest.mark.usefixtures("matrix")
 def test_runs_that_cannot_be_compared_are_refused(command: Program, tmp_path: Path) -> None:
     command("run", "--runtime", "host", "--idle-wait", "0", "--repeats", "2", "--extra-repeats", "0")

@@ -18,13 +18,6 @@ ITSELF = ("regress", "--baseline", "noop==1", "--candidate", "noop==1", "--runti
 FEW = ("--repeats", "2", "--extra-repeats", "0", "--no-confirm")
 
 
-@pytest.fixture
-def matrix(tmp_path: Path) -> Path:
-    path = tmp_path / "matrix.yaml"
-    path.write_text("version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nsteps: 10\n")
-    return path
-
-
 @pytest.mark.usefixtures("matrix")
 def test_release_is_measured_against_itself(command: Program, tmp_path: Path) -> None:
     """A release against itself is measured, judged and stored."""

@@ -5,17 +5,10 @@ import random
 import pytest
 
 from orchestrator.regression.judge.judge import scatter
+from tests.unit.regression.stored_runs.measured_runs import nights
 
 
-def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:
-    found = []
-    for _ in range(count):
-        night = 1000 * (1 + generator.gauss(0, between))
-        found.append([night * (1 + generator.gauss(0, within)) for _ in range(6)])
-    return found
-
-
-def testscatter_within_and_between_nights_is_told_apart() -> None:
+def test_scatter_within_and_between_nights_is_told_apart() -> None:
     generator = random.Random(1)
     found = scatter(nights(generator, 400, 0.02, 0.01), nights(generator, 400, 0.02, 0.01))
 

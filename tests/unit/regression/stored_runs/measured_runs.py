@@ -1,6 +1,7 @@
 """Runs of made-up releases on disk, as a few nights would have left them."""
 
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,3 +78,12 @@ def _write_answer(run: Run, cell: Cell, loss: float) -> None:
     Checks(run).write_outcome(ParityOutcome(check=check, content="x", status=Status.OK, folder=check))
     answer = ANSWER | {"cell": check, "losses": ANSWER["losses"] | {"10": loss}}
     (Checks(run).folder(check) / "result.json").write_text(json.dumps(answer))
+
+
+def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:
+    """Draw six rates in each of several runs, which scatter from run to run and within one."""
+    found = []
+    for _ in range(count):
+        night = 1000 * (1 + generator.gauss(0, between))
+        found.append([night * (1 + generator.gauss(0, within)) for _ in range(6)])
+    return found

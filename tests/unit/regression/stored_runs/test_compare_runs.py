@@ -1,6 +1,5 @@
 """Stored runs held against each other: what is paired, what does not count, and the parts of the variance."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,14 +22,6 @@ from tests.unit.reporting import synthetic
 
 HOSTS = (1000.0, 500.0, 250.0, 700.0, 900.0)
 """The host's effect in each night: far more than any release's."""
-
-
-def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:
-    found = []
-    for _ in range(count):
-        night = 1000 * (1 + generator.gauss(0, between))
-        found.append([night * (1 + generator.gauss(0, within)) for _ in range(6)])
-    return found
 
 
 def of(release: str, *runs: Run) -> Operand:
