@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from orchestrator import matrix
-from orchestrator.catalog import DATASETS, DatasetInfo, examine, shipped_catalog, shipped_models
+from orchestrator.catalog import DATASETS, DatasetInfo, examine
 from orchestrator.datasets.converting import make
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import Matrix
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import DATA_VARIABLE
-from orchestrator.workflows.inputs.planned_matrix import matrix_file
+from orchestrator.workflows.inputs.planned_matrix import known_models, load_matrix
 
 
 class DataState(StrEnum):
@@ -67,7 +66,7 @@ def data(options: DataOptions, host: Host) -> tuple[DatasetFiles, ...]:
 
     Example: `data(DataOptions(names=("mnist",), data=Path("data")), this_host())[0].state`
     """
-    loaded = _loaded(options.matrix, host) if options.matrix else None
+    loaded = load_matrix(options.matrix, known_models(None), host) if options.matrix else None
     own = {info.name: info for info in loaded.own_datasets} if loaded else {}
     known = {name: info for name, info in {**DATASETS, **own}.items() if info.formats}
     unknown = [name for name in options.names if name not in known]
@@ -106,10 +105,6 @@ def _made(options: DataOptions, names: Sequence[str], folder: Path) -> Sequence[
     if options.source or not options.matrix:
         raise InputError("name the datasets whose files are to be made, or give --stand-in with -f MATRIX")
     return [name for name in names if not (folder / name).exists()]
-
-
-def _loaded(path: Path, host: Host) -> Matrix:
-    return matrix.load(matrix_file(path, host), shipped_catalog(), shipped_models())
 
 
 def _looked_at(info: DatasetInfo, folder: Path, *, made: bool) -> DatasetFiles:

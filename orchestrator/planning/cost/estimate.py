@@ -83,7 +83,7 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
     checks = [check for check in parity.checks(plan) if known.serves(check.system)]
     slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells]
     compiling = {image.name for image in images if image.environment.compile_cache}
-    compiled = sum(each.image in compiling for each in (*cells, *checks))
+    compiled = sum(image in compiling for image in (*(cell.image for cell in cells), *(each.image for each in checks)))
     return PlanEstimate(
         containers=sum(cell.repeats for cell in cells),
         parity_containers=len(checks),

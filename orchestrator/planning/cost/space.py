@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from orchestrator.catalog import Catalog
+from orchestrator.catalog import shipped_catalog
 from orchestrator.domain import ImageSpec
 from orchestrator.planning.cost.estimate import BASE_MB, disk_bytes
 
@@ -10,23 +10,23 @@ PACKED = 0.5
 """The share of the size of images that their layers take in a bundle."""
 
 
-def image_bytes(absent: Sequence[ImageSpec], bases: int, catalog: Catalog) -> int:
+def image_bytes(absent: Sequence[ImageSpec], bases: int) -> int:
     """Estimate the bytes that an engine needs to build images and to fetch a number of base images.
 
     An environment exists twice while its image is made, so the largest one counts twice.
     """
-    sizes = [disk_bytes([image], catalog, bases=False) for image in absent]
+    sizes = [disk_bytes([image], shipped_catalog(), bases=False) for image in absent]
     return sum(sizes) + max(sizes, default=0) + bases * BASE_MB * 1_000_000
 
 
-def environment_bytes(absent: Sequence[ImageSpec], catalog: Catalog) -> int:
+def environment_bytes(absent: Sequence[ImageSpec]) -> int:
     """Estimate the bytes that virtual environments take."""
-    return disk_bytes(absent, catalog, bases=False)
+    return disk_bytes(absent, shipped_catalog(), bases=False)
 
 
-def bundle_bytes(images: Sequence[ImageSpec], catalog: Catalog, there: int) -> int:
+def bundle_bytes(images: Sequence[ImageSpec], there: int) -> int:
     """Estimate the bytes that a bundle of images needs beyond those that its folder holds already."""
-    return max(0, round(disk_bytes(images, catalog) * PACKED) - there)
+    return max(0, round(disk_bytes(images, shipped_catalog()) * PACKED) - there)
 
 
 def shortage(what: str, needed: int, free: int | None, where: str, remedies: Sequence[str]) -> str:

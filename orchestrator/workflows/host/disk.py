@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import images
-from orchestrator.catalog import shipped_catalog
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine.client import Client, is_local
 from orchestrator.errors import HostError, InputError
@@ -53,7 +52,7 @@ class DiskCheck:
         if not folder.is_absolute() or not folder.is_dir() or not is_local(client):
             return
         absent, bases = images.absent(client, specs, settings)
-        needed = space.image_bytes(absent, len(bases), shipped_catalog())
+        needed = space.image_bytes(absent, len(bases))
         remedies = (_ROOM_FOR_IMAGES, *([_FEWER_CELLS] if self.selects else []))
         _refuse(counted(len(absent), "image"), needed, self.free(folder), folder, remedies)
 
@@ -63,7 +62,7 @@ class DiskCheck:
             return
         stored = environment_images(self.host.cache)
         absent = [spec for spec in specs if spec.name not in stored]
-        needed = space.environment_bytes(absent, shipped_catalog())
+        needed = space.environment_bytes(absent)
         remedies = (_ROOM_FOR_ENVIRONMENTS, _OTHER_CACHE, *([_FEWER_CELLS] if self.selects else []))
         folder = environments_folder(self.host.cache)
         _refuse(counted(len(absent), "environment"), needed, self.free(folder), folder, remedies)
@@ -73,7 +72,7 @@ class DiskCheck:
         if is_off(self.host):
             return
         there = sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
-        needed = space.bundle_bytes(specs, shipped_catalog(), there)
+        needed = space.bundle_bytes(specs, there)
         remedies = ("make room", _OTHER_FOLDER, _FEWER_CELLS)
         _refuse(f"a bundle of {counted(len(specs), 'image')}", needed, self.free(folder), folder, remedies)
 

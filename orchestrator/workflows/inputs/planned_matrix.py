@@ -133,7 +133,7 @@ def plan_matrix(options: MatrixOptions, host: Host) -> PlannedMatrix:
     Raises `InputError` with every mistake.
     """
     models = known_models(options.models)
-    loaded = matrix.load(matrix_file(options.file, host), shipped_catalog(), models)
+    loaded = load_matrix(options.file, models, host)
     selection = Selection(select=tuple(options.select), exclude=tuple(options.exclude))
     profile = QUICK if options.quick else None
     plan = planning.plan(loaded, shipped_catalog(), models, selection=selection, limit=options.limit, profile=profile)
@@ -143,6 +143,11 @@ def plan_matrix(options: MatrixOptions, host: Host) -> PlannedMatrix:
     plan = replace(plan, parity=plan.parity and not options.no_parity, warnings=(*plan.warnings, *missing))
     own = tuple(info.own for info in (*models.values(), *loaded.own_models) if info.own)
     return PlannedMatrix(loaded, plan, site_settings(loaded.build, options.base_image, host.environment), own)
+
+
+def load_matrix(path: Path | None, models: Mapping[str, ModelInfo], host: Host) -> Matrix:
+    """Load the matrix of `matrix_file`. Raises `InputError` with every mistake."""
+    return matrix.load(matrix_file(path, host), shipped_catalog(), models)
 
 
 def matrix_file(path: Path | None, host: Host) -> Path:

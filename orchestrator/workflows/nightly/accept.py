@@ -5,14 +5,13 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.catalog import shipped_catalog
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.loading import Nightly, load
+from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
+from orchestrator.workflows.measure.pair import SourceOptions
 from orchestrator.workflows.nightly.trials import NightlyPlanner
 
 
@@ -45,10 +44,10 @@ def accept(options: AcceptOptions, host: Host) -> AcceptResult:
 
     Example: `accept(AcceptOptions(release="mxnet==1.9.1"), this_host()).before`
     """
-    nightly = load(options.file, shipped_catalog())
+    planner = NightlyPlanner.of(options.file, SourceOptions(models=options.models), host)
+    nightly = planner.nightly
     version = _version(options.release, nightly)
-    setup = regression_setup(nightly.matrix, SourceOptions(models=options.models), host)
-    if reason := NightlyPlanner(nightly, setup).unknown_reason(version):
+    if reason := planner.unknown_reason(version):
         raise InputError(f"{options.release!r}: {reason}")
     files = NightFiles(nightly.reports)
     with files.held():

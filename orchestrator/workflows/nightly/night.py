@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.catalog import shipped_catalog
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.decide import baseline, dropped_images
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.lasting_changes import new_changes
-from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.night import NightInProgress
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import remove_images
-from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions, regression_setup
+from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions
 from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports
 from orchestrator.workflows.nightly.services import Budget, night_services
 from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
@@ -48,11 +46,10 @@ def night(options: NightlyOptions, host: Host) -> NightResult:
 
     Example: `night(NightlyOptions(file=Path("nightly.yaml")), this_host()).night`
     """
-    nightly = load(options.file, shipped_catalog())
+    planner = NightlyPlanner.of(options.file, options, host)
+    nightly, setup = planner.nightly, planner.setup
     known = load_acknowledged(nightly.acknowledged)
-    setup = regression_setup(nightly.matrix, options, host)
     gates = parse_gates(nightly.settings.metrics or (), f"{nightly.path}: metrics", setup.model_names)
-    planner = NightlyPlanner(nightly, setup)
     trials = Trials(planner, gates, MeasureOptions(jobs=1, idle_wait_s=options.idle_wait_s))
     files = NightFiles(nightly.reports)
     with files.held(), host.working():

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.catalog import UnsupportedError
+from orchestrator.catalog import UnsupportedError, shipped_catalog
 from orchestrator.domain import Framework, Status
 from orchestrator.errors import InputError
 from orchestrator.matrix.model import parse_pin, release_key
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import matches
 from orchestrator.regression.nightly.decide import TrialOutcomes, is_listed
-from orchestrator.regression.nightly.loading import Nightly
+from orchestrator.regression.nightly.loading import Nightly, load
 from orchestrator.regression.nightly.night import TrialResult
 from orchestrator.regression.nightly.state import Tonight
 from orchestrator.regression.pairing import Pair, Pairing
@@ -23,13 +24,16 @@ from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.carry_out import MeasuredTrial, first_plan, trial_of
 from orchestrator.reporting.reports.regression import write_html
 from orchestrator.results.store import Run
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import (
     MeasureOptions,
     PairRun,
     RegressionSetup,
+    SourceOptions,
     check_single_steps,
     measure,
     new_pair_run,
+    regression_setup,
     resumed_pair_run,
 )
 from orchestrator.workflows.option_values import RuntimeName
@@ -45,6 +49,12 @@ class NightlyPlanner:
 
     nightly: Nightly
     setup: RegressionSetup
+
+    @classmethod
+    def of(cls, file: Path, options: SourceOptions, host: Host) -> "NightlyPlanner":
+        """Load a `nightly.yaml` and its matrix. Raises `InputError` with every mistake."""
+        nightly = load(file, shipped_catalog())
+        return cls(nightly, regression_setup(nightly.matrix, options, host))
 
     def unknown_reason(self, version: str) -> str | None:
         """Return the reason neither catalog nor matrix has an environment for a release, or None."""

@@ -19,20 +19,20 @@ TORCH, MXNET = image("torch", "2.13.0"), image("mxnet", "1.9.1")
 
 def test_image_space_counts_the_largest_twice() -> None:
     """Images need room for their own sizes, for their bases and for the largest a second time."""
-    assert space.image_bytes([TORCH, MXNET], 1, CATALOG) == (900 + 280 + 900 + 130) * 1_000_000
-    assert space.image_bytes([image("torch", "2.13.0", gpus=1)], 0, CATALOG) == 2 * (900 + 3000) * 1_000_000
-    assert space.image_bytes([], 0, CATALOG) == 0
+    assert space.image_bytes([TORCH, MXNET], 1) == (900 + 280 + 900 + 130) * 1_000_000
+    assert space.image_bytes([image("torch", "2.13.0", gpus=1)], 0) == 2 * (900 + 3000) * 1_000_000
+    assert space.image_bytes([], 0) == 0
 
 
 def test_environments_need_their_sizes() -> None:
-    assert space.environment_bytes([TORCH, MXNET], CATALOG) == (900 + 280) * 1_000_000
+    assert space.environment_bytes([TORCH, MXNET]) == (900 + 280) * 1_000_000
 
 
 def test_a_bundle_needs_half_the_missing_size() -> None:
     """A bundle needs half the size of its images, less what it holds already."""
-    assert space.bundle_bytes([TORCH, MXNET], CATALOG, 0) == (900 + 280 + 130) * 500_000
-    assert space.bundle_bytes([TORCH, MXNET], CATALOG, 100_000_000) == (900 + 280 + 130) * 500_000 - 100_000_000
-    assert space.bundle_bytes([TORCH, MXNET], CATALOG, 10**12) == 0
+    assert space.bundle_bytes([TORCH, MXNET], 0) == (900 + 280 + 130) * 500_000
+    assert space.bundle_bytes([TORCH, MXNET], 100_000_000) == (900 + 280 + 130) * 500_000 - 100_000_000
+    assert space.bundle_bytes([TORCH, MXNET], 10**12) == 0
 
 
 def test_a_shortage_says_what_where_and_the_remedy() -> None:
