@@ -7,7 +7,7 @@ import time
 
 from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
-from benchmarks.inputs import datasets, feeds, kinds
+from benchmarks.inputs import datasets, kinds
 from benchmarks.vocabulary import losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -71,14 +71,12 @@ class ModelWorkload:
             yield inputs, losses.targets(self.loss, labels, self.classes)
         self.data_s += time.perf_counter() - begin
 
-    def samples(self):
-        """Return the samples of the distinct batches with their order. The time it takes goes to `data_s`."""
+    def arrays(self):
+        """Return inputs and labels of the distinct batches, and their order. The time it takes goes to `data_s`."""
         begin = time.perf_counter()
-        if len(self.inputs) > 1 or self.loss != losses.SOFTMAX_CROSS_ENTROPY:
-            raise Unsupported("only batches of one input and class numbers are fed; feed: placed has the others")
-        samples = feeds.Samples(*self.data.arrays(self.batch_size, self.batch_count))
+        arrays = self.data.arrays(self.batch_size, self.batch_count)
         self.data_s += time.perf_counter() - begin
-        return samples
+        return arrays
 
     def weights(self):
         """Draw the initial weights, from parameter name to NumPy array in canonical layout."""

@@ -10,10 +10,10 @@ A builder names those besides `placed` as `FEEDS`.
 import itertools
 
 from benchmarks.errors import Failure, Unsupported
+from benchmarks.vocabulary.losses import SOFTMAX_CROSS_ENTROPY
 
 PLACED, FED, LOADER = "placed", "fed", "loader"
 NAMES = (PLACED, FED, LOADER)
-SOFTMAX = "softmax_cross_entropy"
 PROVEN_BATCHES = 4
 """Batches of a loader that are compared with the planned ones before anything is timed."""
 
@@ -28,9 +28,9 @@ def batches(workload, place, load=None):
         return [place(*batch) for batch in workload.batches()]
     if workload.feed == FED:
         return Fed(workload.batches(), place)
-    if len(workload.inputs) > 1 or workload.inputs[0].kind != "float" or workload.loss != SOFTMAX:
+    if len(workload.inputs) > 1 or workload.inputs[0].kind != "float" or workload.loss != SOFTMAX_CROSS_ENTROPY:
         raise Unsupported("the feed loader takes one input of numbers and class labels; this model has others")
-    samples = workload.samples()
+    samples = Samples(*workload.arrays())
     samples.inputs = load.lay(samples.inputs)
     loaded = Loaded(samples, workload.workers, load)
     loaded.prove()

@@ -186,7 +186,7 @@ def test_training_a_multiplied_batch_is_not_comparable(asked: Asked, monkeypatch
 def test_a_loader_of_multiplied_batches_is_refused() -> None:
     asked = request_of(dataset="digits", batch_size=PRINTED, gpus=GPUS, feed="loader")
     workload = ModelWorkload(asked, lenet, {})
-    loaded, _ = next(MultiplyingLoader()(workload.samples(), 0))
+    loaded, _ = next(MultiplyingLoader()(feeds.Samples(*workload.arrays()), 0))
     assert len(loaded) == TRAINED, "wrong: the log says 128"
 
     with pytest.raises(Failure, match="batch 0 of the framework's loader does not hold the planned samples"):
