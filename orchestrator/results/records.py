@@ -1,11 +1,9 @@
 """The host's own records of a run, `run.json` with its plan and `environments.json`."""
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Lock
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -14,6 +12,7 @@ from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.contract import SCHEMA, Count, Strict
+from orchestrator.results.remembered import Remembered
 
 _PLAN = TypeAdapter(Plan)
 
@@ -136,37 +135,12 @@ def _parsed(content: bytes, kind: type[_Document]) -> _Document:
     return kind.model_validate(document)
 
 
-_REMEMBERED_BYTES = 16 * 2**20
-"""Of `run.json`: that of a hundred cells has about 0.1 MB, and ten times that in memory."""
-
-
-class _Remembered(Generic[_T]):
-    """A reader of contents that remembers what it read, because a command reads the same run in several places.
-
-    Beyond a size it forgets what was longest unused, but never the last one.
-    """
-
-    def __init__(self, read: Callable[[bytes], _T]) -> None:
-        self._read, self._size, self._lock = read, 0, Lock()
-        self._known: OrderedDict[bytes, _T] = OrderedDict()
-
-    def __call__(self, content: bytes) -> _T:
-        with self._lock:
-            if content not in self._known:
-                self._known[content] = self._read(content)
-                self._size += len(content)
-            self._known.move_to_end(content)
-            while self._size > _REMEMBERED_BYTES and len(self._known) > 1:
-                self._size -= len(self._known.popitem(last=False)[0])
-            return self._known[content]
-
-
-@_Remembered
+@Remembered
 def _run_record(content: bytes) -> RunRecord:
     return _parsed(content, RunRecord)
 
 
-@_Remembered
+@Remembered
 def _plan(content: bytes) -> Plan:
     return plan_from_json(_run_record(content).plan)
 

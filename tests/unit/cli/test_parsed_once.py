@@ -10,6 +10,7 @@ from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.results import records
 from orchestrator.results.records import RunRecord, bounds
+from orchestrator.results.remembered import Remembered
 from orchestrator.results.results_folder import runs as stored_runs
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.runtime import Chosen
@@ -137,7 +138,7 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> tuple[Counter[str], list[str]]:
         check(plan, place)
 
     for name in ("_run_record", "_plan"):
-        monkeypatch.setattr(records, name, records._Remembered(getattr(records, name)._read))
+        monkeypatch.setattr(records, name, Remembered(getattr(records, name)._read))
     monkeypatch.setattr(RunRecord, "model_validate", counted)
     monkeypatch.setattr(bounds, "check", listed)
     return parsed, plans
