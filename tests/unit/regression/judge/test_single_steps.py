@@ -131,5 +131,5 @@ def test_page_names_slow_steps_without_p99() -> None:
     assert latency_steps(LATENCY_STEPS, {"wall_s": 0.99 * slowest, "steps": 1}) >= needed
     assert latency_steps(LATENCY_STEPS, {"wall_s": 1.02 * slowest, "steps": 1}) < needed
     assert latency_steps(LATENCY_STEPS + 1, {"wall_s": 100 * slowest, "steps": 1}) == LATENCY_STEPS + 1
-    assert f"Where a step takes more than {slowest:g} s, by the pace of the timed blocks" in page
-    assert f"unless `latency_steps` is more than {LATENCY_STEPS}: those are all taken" in page
+    assert f"If a step takes more than {slowest:g} s, by the pace of the timed blocks" in page
+    assert f"A `latency_steps` of more than {LATENCY_STEPS} avoids that: those steps are all taken" in page
