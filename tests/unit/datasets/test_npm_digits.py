@@ -19,10 +19,11 @@ from orchestrator.errors import InputError
 def written(folder: Path, *, each: int = 1000) -> tuple[Path, np.ndarray]:
     """Write a package with so many images of each digit, and return its folder and the images."""
     images = np.random.RandomState(0).randint(0, 256, (10, each, 28, 28)).astype(np.uint8)
+    fractions = [str(round(byte / 255.0, 3)) for byte in range(256)]
     (folder / "src" / "digits").mkdir(parents=True)
     for digit in range(10):
-        pixels = np.round(images[digit].ravel() / 255.0, 3).tolist()
-        (folder / "src" / "digits" / f"{digit}.json").write_text(json.dumps({"data": pixels}))
+        pixels = ", ".join(fractions[byte] for byte in images[digit].tobytes())
+        (folder / "src" / "digits" / f"{digit}.json").write_text(f'{{"data": [{pixels}]}}')
     return folder, images
 
 
