@@ -1,9 +1,10 @@
-"""Parity of Keras on CNTK and Theano, which are asked in their images alone.
+"""Keras on CNTK and Theano, which are asked in their images alone: parity, and what Theano has compiled before.
 
 CNTK needs links in the file system, and Theano a folder for what it compiles; the virtual environments of
 `tests/container` have neither.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,11 @@ def build(net):
 MATRIX = """\
 version: 1
 systems: {cpu: {memory: 8g}}
-frameworks: [torch==2.13.0, keras==2.3.1 on cntk==2.7, keras==2.3.1 on theano==1.0.5]
+frameworks:
+  - torch==2.13.0
+  - keras==2.3.1 on cntk==2.7
+  - keras==2.3.1 on theano==1.0.5
+  - keras==2.0.8 on theano==0.9.0
 models_folder: models
 models:
   - {name: lenet, batch_size: 32}
@@ -44,18 +49,32 @@ repeats: 1
 timeout: 1h
 exclude:
   - {framework: keras==2.3.1 on theano==1.0.5, model: hierarchical_rnn} # it compiles that for minutes
+  - {framework: keras==2.0.8 on theano==0.9.0, model: [small_lstm, hierarchical_rnn]} # it compiles them for minutes
 """
 BACKENDS = {
-    "lenet": {"cntk", "theano"},
-    "small_lstm": {"cntk", "theano"},
-    "hierarchical_rnn": {"cntk"},
+    "lenet": {"cntk 2.7", "theano 1.0.5", "theano 0.9.0"},
+    "small_lstm": {"cntk 2.7", "theano 1.0.5"},
+    "hierarchical_rnn": {"cntk 2.7"},
 }
 """Those that are asked of each model."""
+TWICE = """\
+version: 1
+systems: {cpu: {memory: 8g}}
+frameworks: [RELEASE]
+models: [{name: lenet, batch_size: 32}]
+steps: 1
+warmup_steps: 1
+blocks: 1
+latency_steps: 0
+repeats: 2
+timeout: 1h
+parity: false # it would compile what the first repeat is to compile
+"""
 
 
 @pytest.fixture(scope="module")
 def report(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Keras on both beside PyTorch, in one run."""
+    """Keras on all of them beside PyTorch, in one run."""
     folder: Path = tmp_path_factory.mktemp("backends")
     (folder / "models").mkdir()
     (folder / "models" / "small_lstm.py").write_text(SMALL_LSTM)
@@ -76,3 +95,27 @@ def test_keras_does_the_work_of_pytorch(model: str, report: dict[str, Any]) -> N
     assert len(verdicts) == pairs, report["checks"]
     assert {(found["work"], found["reason"]) for found in verdicts} == {("same work", "")}
     assert any(each["value"] > 0 for found in verdicts for each in found["differences"]), "two never round all alike"
+
+
+@pytest.mark.parametrize(
+    ("release", "states"),
+    [
+        ("keras==2.0.8 on theano==0.9.0", ["cold", "warm"]),
+        ("keras==2.3.1 on theano==1.0.5", ["cold", "cold"]),
+    ],
+)
+def test_later_repeats_find_what_theano_compiled(
+    release: str, states: list[str], engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    """Theano 1.0.5 is never warm: it compiles DeepCopyOp and a few others anew in every process."""
+    assert engine.ping()
+    (tmp_path / "matrix.yaml").write_text(TWICE.replace("RELEASE", release))
+
+    ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json", *ONCE)
+
+    assert ended.returncode == 0, ended.stderr
+    (cell,) = tmp_path.glob("results/*/*/lenet-train-b32")
+    results = [json.loads((cell / repeat / "result.json").read_text()) for repeat in "01"]
+    assert [result["facts"]["compile_cache"] for result in results] == states
+    (warning,) = [text for text in data_of(ended.stdout)["warnings"] if "compile_cache: cold" in text]
+    assert warning.startswith(f"{cell.parent.name}/{cell.name}: ")
