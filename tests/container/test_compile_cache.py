@@ -19,9 +19,9 @@ from benchmarks.native import compiled
 
 states = [compiled.state()]
 for name in sys.argv[1:]:
-    folder = os.path.join(compiled.FOLDER, "compiledir_of_this_host", name)
+    folder = os.path.join(compiled.FOLDER, "compiledir_of_this_host", "%s-%d" % (name, os.getpid()))
     os.makedirs(folder)
-    open(os.path.join(folder, "module.so"), "w").close()
+    open(os.path.join(folder, name + ".so"), "w").close()
     states.append(compiled.state())
 print(json.dumps({"folder": compiled.FOLDER, "flags": os.environ["THEANO_FLAGS"], "states": states}))
 """
@@ -47,6 +47,14 @@ def test_only_a_process_that_compiles_is_cold(tmp_path: Path) -> None:
     assert said(tmp_path, "one", "two", **kept)["states"] == ["warm", "cold", "cold"]
     assert said(tmp_path, **kept)["states"] == ["warm"]
     assert said(tmp_path, "three", **kept)["states"] == ["warm", "cold"]
+
+
+def test_a_module_compiled_again_leaves_it_warm(tmp_path: Path) -> None:
+    """Theano compiles some modules in every process, into a folder of their own each time."""
+    kept = {contract.COMPILE_CACHE: str(tmp_path)}
+    said(tmp_path, "one", "copy", **kept)
+
+    assert said(tmp_path, "copy", **kept)["states"] == ["warm", "warm"]
 
 
 def test_theano_is_told_the_folder(tmp_path: Path) -> None:
