@@ -141,7 +141,11 @@ class Keras2Builder:
         ]
 
     def set_weights(self, layers, made, weights):
-        """Set canonical arrays into the native layers. Running values of batch norm stay as Keras starts them."""
+        """Set canonical arrays into the native layers. Running values of batch norm stay as Keras starts them.
+
+        All are set at once, because TensorFlow 1 compiles its whole graph again for every call.
+        """
+        values = []
         for layer, native in zip(layers, made):
             if layer.parameters:
                 arrays = [weights[parameter.name] for parameter in layer.parameters]
@@ -150,18 +154,20 @@ class Keras2Builder:
                 arrays = canonical.keras_gates(
                     [self._native(layer.kind, each) for each in arrays], canonical.gru_of(layer)
                 )
-                native.set_weights(arrays + native.get_weights()[len(arrays) :])
+                values.extend(zip(native.weights, arrays))
+        backend.batch_set_value(values)
 
     def weights(self, layers, made):
         """Copy the trained weights to the host. In Keras, running values of batch norm come after them."""
+        trained = [(layer, native.weights) for layer, native in zip(layers, made) if layer.parameters]
+        values = iter(backend.batch_get_value([variable for _, variables in trained for variable in variables]))
         weights = {}
-        for layer, native in zip(layers, made):
-            if layer.parameters:
-                arrays = canonical.canonical_gates(native.get_weights(), canonical.gru_of(layer))
-                if self.channels_last:
-                    arrays[0] = canonical.channel_first_rows(arrays[0], layer.settings.get("flattened"))
-                for parameter, value in zip(layer.parameters, arrays):
-                    weights[parameter.name] = self._canonical(layer.kind, value)
+        for layer, variables in trained:
+            arrays = canonical.canonical_gates([next(values) for _ in variables], canonical.gru_of(layer))
+            if self.channels_last:
+                arrays[0] = canonical.channel_first_rows(arrays[0], layer.settings.get("flattened"))
+            for parameter, value in zip(layer.parameters, arrays):
+                weights[parameter.name] = self._canonical(layer.kind, value)
         return weights
 
     def _native(self, _kind, array):
