@@ -228,7 +228,19 @@ def _mixed(workload):
         amp.init(target_dtype="bfloat16")
     except (AssertionError, AttributeError):
         raise Unsupported("contrib.amp of MXNet %s has no bfloat16; that of MXNet 1.9 has" % mx.__version__) from None
+    if "layer conv2d" in features.needed(workload) and not _has_avx512():
+        raise Unsupported("MXNet computes convolutions in bfloat16 with AVX-512 alone, which this CPU lacks")
     return True
+
+
+def _has_avx512(path="/proc/cpuinfo"):
+    """Return whether the CPU has the instructions that oneDNN needs, or True where the host does not say."""
+    try:
+        with open(path) as file:
+            flags = next((line for line in file if line.startswith("flags")), "")
+    except OSError:
+        return True
+    return not flags or "avx512bw" in flags.split()
 
 
 def _dtype_name(value):

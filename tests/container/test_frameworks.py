@@ -192,4 +192,5 @@ def _refused(image: ImageSpec) -> set[tuple[str, str]]:
     if image.environment.builder != "mxnet":
         return set()
     always = {("layout", "channels_last"), ("precision", "bf16")}
-    return always if image.framework.version == "1.9.1" else {*always, ("precision", "amp")}
+    has_avx512 = " avx512bw " in Path("/proc/cpuinfo").read_text()
+    return always if image.framework.version == "1.9.1" and has_avx512 else {*always, ("precision", "amp")}
