@@ -1,4 +1,4 @@
-"""What was parsed is remembered up to a size."""
+"""Parsed records are remembered up to a size."""
 
 import pytest
 
