@@ -75,7 +75,7 @@ def repeats(folder: Path) -> list[Path]:
 
 
 def test_figures_come_from_the_written_file(ran: Ran) -> None:
-    """What is printed matches the pattern too, and is not read."""
+    """Output that matches the pattern too is not read."""
     folder, ended = ran
     assert ended.returncode == 0, ended.stderr
     (cell,) = data_of(ended.stdout)["cells"]
@@ -88,7 +88,7 @@ def test_figures_come_from_the_written_file(ran: Ran) -> None:
 
 
 def test_a_repeat_works_in_its_own_copy(ran: Ran) -> None:
-    """What the first one wrote, the second one does not find."""
+    """The second repeat finds nothing that the first one wrote."""
     for repeat in repeats(ran[0]):
         lines = (repeat / "log.txt").read_text().splitlines()
         assert "files ['kept.txt', 'rates.py', 'settings.txt', 'train.py']" in lines
