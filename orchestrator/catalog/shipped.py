@@ -22,5 +22,5 @@ def shipped_models() -> dict[str, ModelInfo]:
 
 @cache
 def idle_builders() -> frozenset[str]:
-    """Return the builders that compute nothing, as the catalog says, because plans and requests do not."""
+    """Return the builders that compute nothing, as the catalog marks them."""
     return frozenset(entry.builder for entry in shipped_catalog().entries.values() if not entry.computes)
