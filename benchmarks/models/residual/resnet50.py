@@ -12,7 +12,7 @@ SAMPLES = 1000
 OPTIMIZER = {"name": "rmsprop", "learning_rate": 0.0001}
 BLOCKS = 5
 LATENCY_STEPS = 10
-PARITY_BATCH = 4
+PARITY_BATCH = 2
 PARITY_LEARNING_RATE = 0.0001
 QUICK = {"batch_size": 2, "repeats": 1}
 
