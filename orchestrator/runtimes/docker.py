@@ -11,6 +11,7 @@ from pathlib import Path
 
 import docker
 
+from orchestrator import processes
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import confinement, containers, ownership
 from orchestrator.engine import images as engine
@@ -25,7 +26,7 @@ from orchestrator.events import BuildFinished, Listener, Notice, ignore
 from orchestrator.images import base_problems, labels
 from orchestrator.images.build import build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built, cached, verified
-from orchestrator.processes import TICK_S, StartError, Stop, Watch
+from orchestrator.processes import StartError, Stop, Watch
 from orchestrator.runtimes import compile_caches
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.variables import in_container
@@ -143,7 +144,7 @@ class DockerRuntime:
         while not containers.answers(self._client):
             if stop.is_set() or time.monotonic() > deadline:
                 raise HostError(f"{lost}; start the engine again") from lost
-            time.sleep(TICK_S)
+            time.sleep(processes.TICK_S)
         if lost.identity:
             containers.remove(self._client, lost.identity)
 

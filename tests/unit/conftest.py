@@ -1,12 +1,22 @@
-"""A catalog and models that no release changes, for tests of the catalog, of matrices and of plans."""
+"""A catalog and models that no release changes, and quick looks of those who wait."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from orchestrator import catalog
+from orchestrator import catalog, processes
 
 FIXTURES = Path(__file__).parent / "catalog" / "fixtures"
+QUICK_TICK_S = 0.02
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_looks() -> Iterator[None]:
+    """Look at what runs more often than is right beside a measurement, since hundreds of tests wait for a look."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "TICK_S", QUICK_TICK_S)
+        yield
 
 
 @pytest.fixture(scope="session")

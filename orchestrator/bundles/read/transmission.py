@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from orchestrator import processes
 from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
 from orchestrator.bundles.read import archives
 from orchestrator.bundles.read.deliveries import Delivery, base_is_missing
@@ -12,7 +13,7 @@ from orchestrator.bundles.read.verify import OpenedBundle
 from orchestrator.engine import transfer
 from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError, InputError
-from orchestrator.processes import TICK_S, Stop
+from orchestrator.processes import Stop
 
 
 def send_all(bundle: OpenedBundle, deliveries: Sequence[Delivery], receiver: Receiver, begun: list[Delivery]) -> None:
@@ -62,7 +63,7 @@ class _Sending:
         self._thread.join()
 
     def _wait(self, event: threading.Event, stop: Stop) -> None:
-        while not event.wait(TICK_S):
+        while not event.wait(processes.TICK_S):
             if stop.is_set():
                 raise TransferStoppedError(STOPPED)
         if self._error is not None:

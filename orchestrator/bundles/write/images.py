@@ -14,6 +14,7 @@ from typing import BinaryIO, Self
 import docker
 from pydantic import BaseModel, ValidationError
 
+from orchestrator import processes
 from orchestrator.bundles.format import layout, oci
 from orchestrator.bundles.format.engine_archive import ArchiveError, read_archive
 from orchestrator.bundles.format.manifest import Image
@@ -26,7 +27,7 @@ from orchestrator.engine import transfer
 from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError
 from orchestrator.images import Built
-from orchestrator.processes import TICK_S, Stop
+from orchestrator.processes import Stop
 from orchestrator.results.writing import write_atomically
 
 _MOST_PATHS = 10_000
@@ -201,7 +202,7 @@ class _RequestedSave:
             if stop.is_set():
                 raise TransferStoppedError(STOPPED)
             try:
-                answer = self._answer.get(timeout=TICK_S)
+                answer = self._answer.get(timeout=processes.TICK_S)
             except Empty:
                 continue
             if isinstance(answer, TransferError):

@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from orchestrator import processes
 from orchestrator.running import host_queue
 from orchestrator.running.host_lock import Turn, Turns
 from tests.until import is_stopped, until
 
 _FORKING = multiprocessing.get_context("forkserver")
 _FORKING.set_forkserver_preload([__name__])
+_QUICK_TICK_S = 0.02
 _NEVER_STALE_S = 3600.0
 """A run that gets no CPU for a while is not passed over; `RunInTurn.make_stale` does that."""
 
@@ -22,6 +24,7 @@ _NEVER_STALE_S = 3600.0
 def _measure(lock: Path, name: str, rounds: int, user: int, release: Connection) -> None:
     """Measure in turn as a run does, and hold each turn until it is released."""
     host_queue.STALE_S = _NEVER_STALE_S
+    processes.TICK_S = _QUICK_TICK_S
     with (lock.parent / f"said-{name}").open("a", buffering=1) as said:
         if user:
             os.setgroups([])

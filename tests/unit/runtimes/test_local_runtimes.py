@@ -264,9 +264,10 @@ def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
     [(3.0, Cause.EXITED, 3.0), (700.0, Cause.TIMED_OUT, 700.0), (None, Cause.EXITED, 1.5)],
 )
 def test_end_that_nobody_saw_is_told_by_files(
-    tmp_path: Path, written_s: float | None, cause: Cause, wall_s: float
+    tmp_path: Path, written_s: float | None, cause: Cause, wall_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that ended while the orchestrator was stopped ended soon after it wrote its last file."""
+    monkeypatch.setattr(processes, "TICK_S", 0.5)
     (tmp_path / "log.txt").write_text("written by the orchestrator when it went on\n")
     if written_s is not None:
         (tmp_path / "result.json").touch()

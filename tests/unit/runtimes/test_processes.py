@@ -206,6 +206,7 @@ def test_capture_gives_both_streams_in_time(tmp_path: Path) -> None:
 def test_waiting_looks_up_but_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SteppedClock()
     monkeypatch.setattr(processes, "time", clock)
+    monkeypatch.setattr(processes, "TICK_S", 0.5)
     looks: list[float] = []
     waited = processes.wait(
         clock.event(), timeout_s=1.2, stop=threading.Event(), watch=lambda: looks.append(clock.monotonic())
