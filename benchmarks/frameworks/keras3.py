@@ -14,7 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import keras
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, keras3, keras3_on, one_of
+from benchmarks.native import LAYOUTS, image_kernels, keras3, keras3_on, one_of
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)
@@ -37,6 +37,8 @@ class _Session(keras3.Keras3Session):
         keras.utils.set_random_seed(workload.seed)
         self._device = keras3_on.prepare(self._backend, workload.threads, workload.one_device())
         layout = one_of(workload.options, "layout", LAYOUTS)
+        if layout == "channels_first" and self._backend == "tensorflow" and not workload.one_device():
+            image_kernels.require_channels_first(workload)
         super().__init__(workload, keras3.Keras3Builder(layout != "channels_first"))
 
     def facts(self):

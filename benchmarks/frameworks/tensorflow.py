@@ -14,7 +14,15 @@ import tensorflow as tf
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.tensorflow import TensorFlowLoader
-from benchmarks.native import LAYOUTS, PRECISIONS, one_of, parts, precision_fact, require_float32_rows
+from benchmarks.native import (
+    LAYOUTS,
+    PRECISIONS,
+    image_kernels,
+    one_of,
+    parts,
+    precision_fact,
+    require_float32_rows,
+)
 from benchmarks.native import tensorflow as native
 from benchmarks.vocabulary import features
 
@@ -44,6 +52,8 @@ class _Session:
         self._builder = _builder(workload, self._gpu, POLICIES[self._precision])
         _seed(workload.seed)
         configure(workload.threads, self._gpu)
+        if not (self._builder.channels_last or self._gpu or workload.options["xla"]):
+            image_kernels.require_channels_first(workload)
         self._device = "/GPU:0" if self._gpu else "/CPU:0"
         self._input_dtype = "bfloat16" if self._precision == "bf16" else "float32"
         self._layers = workload.layers
@@ -153,7 +163,6 @@ def _release():
 
 def _builder(workload, gpu, policy):
     channels_last = one_of(workload.options, "layout", LAYOUTS) != "channels_first"
-    # Keras 3 transposes around the kernels that TensorFlow has for CPUs; Keras 2 leaves it to them.
     if not channels_last and not gpu and tf.keras.__version__.startswith("2."):
         raise Unsupported("TensorFlow's CPU kernels take channels_last only, and Keras 2 does not transpose for them")
     if workload.options["xla"] and "sparse inputs" in features.needed(workload):

@@ -29,6 +29,7 @@ MODELS = (Path(__file__).parent, *(ROOT / "benchmarks" / "models").iterdir())
 BATCH = 32
 EXACT = 1e-3  # after three steps with batch norm, the bar of parity
 REDUCED = 5e-2  # bfloat16 has three digits
+ONEDNN = {"TF_ENABLE_ONEDNN_OPTS": "1"}  # which TensorFlow leaves off on CPUs without AVX-512
 NO_CHANNELS_LAST = "MXNet has convolutions for channels_last on some GPUs alone; this builder runs channels_first"
 
 
@@ -42,12 +43,14 @@ def parity(environment: Environment, io: Callable[..., Path]) -> Parity:
     """Ask for what a model's layers are and compute, with options; the model is a file beside this one."""
     image, ready = environment
 
-    def ask(model: str, **options: Any) -> dict[str, Any]:
+    def ask(model: str, variables: Mapping[str, str] = MappingProxyType({}), **options: Any) -> dict[str, Any]:
         name = image.framework.name
         asked = {"mode": "parity", "batch_size": BATCH, "threads": 1, "options": options}
         folder = io(builder=image.environment.builder, framework=name, model=model, model_file=f"{model}.py", **asked)
         shutil.copy(next(place / f"{model}.py" for place in MODELS if (place / f"{model}.py").exists()), folder)
-        ended = start("--io", str(folder), python=ready.handle, OMP_NUM_THREADS="1", **dict(ready.variables))
+        ended = start(
+            "--io", str(folder), python=ready.handle, OMP_NUM_THREADS="1", **dict(ready.variables) | dict(variables)
+        )
         assert ended.returncode == 0, ended.stderr
         answer: dict[str, Any] = json.loads((folder / "result.json").read_text())
         return answer
@@ -191,10 +194,17 @@ def test_by_default_all_is_float32_without_tf32(parity: Parity, model: str) -> N
 
 @of("tensorflow", "torch")
 def test_channels_first_computes_the_same(parity: Parity) -> None:
-    answer = parity("every_layer", layout="channels_first")
+    answer = parity("every_layer", ONEDNN, layout="channels_first")
 
     assert worst(answer, "every_layer") < EXACT
     assert answer["facts"]["layout"] == "channels_first"
+
+
+@of("tensorflow", "keras3")
+def test_channels_first_takes_kernels_of_onednn(refused: Callable[..., tuple[int, str]]) -> None:
+    code, reason = refused({"TF_ENABLE_ONEDNN_OPTS": "0"}, layout="channels_first")
+
+    assert (code, reason.partition(", ")[0]) == (3, "without oneDNN")
 
 
 @of("tensorflow")
