@@ -155,12 +155,12 @@ class Keras2Builder:
                     [self._native(layer.kind, each) for each in arrays], canonical.gru_of(layer)
                 )
                 values.extend(zip(native.weights, arrays))
-        backend.batch_set_value(values)
+        self.assign(values)
 
     def weights(self, layers, made):
         """Copy the trained weights to the host. In Keras, running values of batch norm come after them."""
         trained = [(layer, native.weights) for layer, native in zip(layers, made) if layer.parameters]
-        values = iter(backend.batch_get_value([variable for _, variables in trained for variable in variables]))
+        values = iter(self.values([variable for _, variables in trained for variable in variables]))
         weights = {}
         for layer, variables in trained:
             arrays = canonical.canonical_gates([next(values) for _ in variables], canonical.gru_of(layer))
@@ -169,6 +169,16 @@ class Keras2Builder:
             for parameter, value in zip(layer.parameters, arrays):
                 weights[parameter.name] = self._canonical(layer.kind, value)
         return weights
+
+    @staticmethod
+    def assign(values):
+        """Assign arrays to variables, given as pairs."""
+        backend.batch_set_value(values)
+
+    @staticmethod
+    def values(variables):
+        """Copy the arrays of variables to the host."""
+        return backend.batch_get_value(variables)
 
     def _native(self, _kind, array):
         """Turn a canonical weight of a kind of layer as the backend has it, which for most is the same."""

@@ -53,6 +53,17 @@ class Keras3Builder(keras2.Keras2Builder):
         return {"learning_rate": schedule(learning_rate, 1, decay) if decay else learning_rate}
 
     @staticmethod
+    def assign(values):
+        """Assign arrays to variables, given as pairs."""
+        for variable, array in values:
+            variable.assign(array)
+
+    @staticmethod
+    def values(variables):
+        """Copy the arrays of variables to the host."""
+        return [keras.ops.convert_to_numpy(variable) for variable in variables]
+
+    @staticmethod
     def count(holder):
         """Count the weights that a layer or a network trains."""
         return int(sum(numpy.prod(weight.shape) for weight in holder.trainable_weights))
