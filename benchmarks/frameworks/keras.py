@@ -19,7 +19,8 @@ import numpy
 from keras import backend
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, keras2_session, one_of
+from benchmarks.native import LAYOUTS, one_of
+from benchmarks.native.keras import keras2_session
 from benchmarks.vocabulary import features
 
 FEEDS = keras2_session.FEEDS
@@ -44,7 +45,7 @@ class _Session(keras2_session.Keras2Session):
     def __init__(self, workload):
         # Every backend draws the seeds of its dropouts from NumPy.
         numpy.random.seed(workload.seed)
-        self._underneath = importlib.import_module("benchmarks.native.keras_on_" + backend.backend())
+        self._underneath = importlib.import_module("benchmarks.native.keras.on_" + backend.backend())
         self._device = self._underneath.prepare(workload.threads, workload.one_device())
         layout = one_of(workload.options, "layout", LAYOUTS)
         last = (self._underneath.LAYOUT if layout == "auto" else layout) == "channels_last"

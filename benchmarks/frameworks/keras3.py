@@ -14,7 +14,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import keras
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, image_kernels, keras3, keras3_on, one_of
+from benchmarks.native import LAYOUTS, image_kernels, one_of
+from benchmarks.native.keras import keras3, keras3_on
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)

@@ -15,8 +15,9 @@ import keras
 import mxnet as mx
 from keras import backend
 
-from benchmarks.native import LAYOUTS, keras2_session, one_of
-from benchmarks.native.keras_on_mxnet import MxnetBuilder
+from benchmarks.native import LAYOUTS, one_of
+from benchmarks.native.keras import keras2_session
+from benchmarks.native.keras.on_mxnet import MxnetBuilder
 from benchmarks.vocabulary import features
 
 FEEDS = keras2_session.FEEDS

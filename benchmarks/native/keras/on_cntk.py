@@ -2,7 +2,7 @@
 
 import cntk
 
-from benchmarks.native import keras2
+from benchmarks.native.keras import keras2
 
 LAYOUT = "channels_first"
 

@@ -6,7 +6,8 @@ Theano convolves, which flips the kernels that every other framework correlates 
 import theano
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import blas, keras2
+from benchmarks.native import blas
+from benchmarks.native.keras import keras2
 
 LAYOUT = "channels_first"
 

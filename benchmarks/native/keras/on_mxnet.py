@@ -9,7 +9,7 @@ from keras import backend
 from keras.backend.mxnet_backend import KerasSymbol, keras_mxnet_symbol
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import keras2
+from benchmarks.native.keras import keras2
 
 
 class MxnetBuilder(keras2.Keras2Builder):

@@ -3,7 +3,7 @@
 import tensorflow as tf
 from keras import backend
 
-from benchmarks.native import keras2
+from benchmarks.native.keras import keras2
 
 LAYOUT = "channels_last"
 

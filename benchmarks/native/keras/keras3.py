@@ -6,7 +6,7 @@ Importing it imports Keras, which chooses its backend by the variable `KERAS_BAC
 import keras
 import numpy
 
-from benchmarks.native import keras2, keras2_session
+from benchmarks.native.keras import keras2, keras2_session
 
 
 class Keras3Session(keras2_session.Keras2Session):
