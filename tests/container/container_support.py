@@ -64,6 +64,8 @@ OTHERS = {
     if entry.computes and each not in RELEASES.values()
 }
 """The other releases that were seen to train, which are asked what `test_releases.py` asks."""
+SOME_OTHERS = {label for label, each in OTHERS.items() if each.name == "keras3" and each.backend.name == "torch"}
+"""Those of the others that are asked in `make test` too: on PyTorch, which it installs anyway, Keras 3 costs little."""
 
 
 def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:

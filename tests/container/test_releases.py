@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from container_support import OTHERS, Check, Measure
+from container_support import OTHERS, SOME_OTHERS, Check, Measure
 
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
@@ -15,7 +15,14 @@ from benchmarks.vocabulary import layers, weights
 from orchestrator.domain import ImageSpec
 from orchestrator.runtimes.model import Ready
 
-pytestmark = [pytest.mark.frameworks, pytest.mark.slow, pytest.mark.parametrize("environment", OTHERS, indirect=True)]
+pytestmark = [
+    pytest.mark.frameworks,
+    pytest.mark.parametrize(
+        "environment",
+        [pytest.param(label, marks=() if label in SOME_OTHERS else pytest.mark.slow) for label in OTHERS],
+        indirect=True,
+    ),
+]
 BATCH = 32
 
 
