@@ -44,3 +44,9 @@ class DeviceOutOfMemory(Failure):
     """The accelerator's memory did not suffice."""
 
     exit_code = 6
+
+
+class NoDevice(Failure):
+    """The process has no usable GPU, or computes elsewhere than on the one it was given."""
+
+    exit_code = 8

@@ -7,9 +7,8 @@ import os
 import signal
 import sys
 import time
-from contextlib import contextmanager
 
-from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed, Unsupported
+from benchmarks.errors import BadRequest, ImportFailed, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.sampling import telemetry
 from benchmarks.vocabulary import losses
@@ -23,14 +22,6 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 _PR_SET_PDEATHSIG = 1
-_DEVICE_MEMORY = (
-    "out of memory",
-    "OOM when allocating",
-    "ResourceExhausted",
-    "cudaMalloc failed",
-    "ALLOC_FAILED",
-    "CUDA_ERROR_OUT_OF_MEMORY",
-)
 
 
 def dying_with_this():
@@ -81,27 +72,6 @@ def import_builder(name, enter, package="frameworks"):
         # Whatever a framework raises while it is imported, the environment is wrong.
         raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
     return builder, time.perf_counter() - begin
-
-
-@contextmanager
-def device_memory(request):
-    """Raise `DeviceOutOfMemory` in place of a framework's own error if the memory of a GPU does not suffice."""
-    try:
-        yield
-    except Exception as error:
-        if request.gpus and (_is_device_memory(error) or _is_device_memory(error.__cause__)):
-            message = "the device ran out of memory at batch size %d" % request.batch_size
-            raise DeviceOutOfMemory(message) from error
-        raise
-
-
-def _is_device_memory(error):
-    """Return whether an error means that the memory of a device does not suffice.
-
-    The message decides, because frameworks share no class for it, and old ones have none at all.
-    """
-    text = "%s: %s" % (type(error).__name__, error)
-    return any(sign in text for sign in _DEVICE_MEMORY)
 
 
 def facts(request, workload, session):

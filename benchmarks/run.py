@@ -3,8 +3,8 @@
 With `--io DIR` it answers the harness, and else it measures by hand.
 
 Exit status: 0 measured, 3 unsupported, 4 import failed, 5 bad request, 6 device out of memory, 7 not the requested work
-(a loss that is no number, other parameters than counted), 1 a crash. If it is not 0, the last line on stderr is one
-sentence with the reason.
+(a loss that is no number, other parameters than counted), 8 no usable GPU, 1 a crash. If it is not 0, the last line on
+stderr is one sentence with the reason.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, definitions, evaluation, measure, process
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, evaluation, measure, process
 from benchmarks.errors import Diverged, Failure
 from benchmarks.sampling import conditions, gpus, telemetry
 from benchmarks.vocabulary import counting
@@ -32,8 +32,10 @@ def execute(request, enter):
     enter("build")
     maker = definitions.maker(request, builder)
     workload = ModelWorkload(request, model, maker.OPTIONS)
-    with process.device_memory(request):
+    with devices.errors_of(request):
+        devices.require_given(request)
         session = definitions.start(maker, workload)
+        devices.require_computing(request, session)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
         peaks = _Peaks(session)

@@ -35,6 +35,12 @@ def start(workload):
     return _Session(workload)
 
 
+def computed_on():
+    """Return the device of an array that is computed."""
+    computed = jnp.zeros(1) + 1
+    return str(next(iter(computed.devices())) if hasattr(computed, "devices") else computed.device())
+
+
 class _Session:
     short_blocks = False
 
@@ -101,6 +107,11 @@ class _Session:
         """Return shape and type of what each layer yields for one sample, as JAX infers them without computing."""
         return jax.eval_shape(self._model.values, *self._model.state[:2], self._placed(self._zeros()))
 
+    @staticmethod
+    def device_in_use():
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on()
+
     def facts(self):
         """Return the facts that JAX reports.
 
@@ -116,7 +127,7 @@ class _Session:
             "tf32": self._gpu and self._precision == "fp32" and matmul_precision != "highest",
             "matmul_precision": matmul_precision,
             "threads": pool_threads(),
-            "device": str(jax.devices()[0]),
+            "device": self.device_in_use(),
             "execution": "jax.jit",
         }
 

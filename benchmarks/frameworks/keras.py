@@ -51,6 +51,10 @@ class _Session(keras2_session.Keras2Session):
         last = (self._underneath.LAYOUT if layout == "auto" else layout) == "channels_last"
         super().__init__(workload, self._underneath.BUILDER(last))
 
+    def device_in_use(self):
+        """Return the device that the backend computes on."""
+        return self._device
+
     def facts(self):
         """Return facts of Keras and of the backend under it."""
         version = self._underneath.version()
@@ -60,7 +64,7 @@ class _Session(keras2_session.Keras2Session):
             "backend_version": version,
             "layout": backend.image_data_format(),
             "precision": backend.floatx(),
-            "device": self._device,
+            "device": self.device_in_use(),
             "execution": "train_on_batch",
         }
         if backend.backend() == "theano":

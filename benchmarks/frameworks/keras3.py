@@ -42,6 +42,10 @@ class _Session(keras3.Keras3Session):
             image_kernels.require_channels_first(workload)
         super().__init__(workload, keras3.Keras3Builder(layout != "channels_first"))
 
+    def device_in_use(self):
+        """Return the device that the backend computes on."""
+        return self._device
+
     def facts(self):
         """Return facts of Keras and of the backend under it."""
         version = keras3_on.version(self._backend)
@@ -52,7 +56,7 @@ class _Session(keras3.Keras3Session):
             "layout": keras.config.image_data_format(),
             "precision": keras.config.dtype_policy().name,
             "threads": keras3_on.threads(self._backend),
-            "device": self._device,
+            "device": self.device_in_use(),
             "execution": "train_on_batch",
             "xla": bool(self._network.jit_compile),
         }

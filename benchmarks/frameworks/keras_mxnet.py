@@ -52,6 +52,10 @@ class _Session(keras2_session.Keras2Session):
         """Wait until MXNet's engine is idle, because the update may still run when the loss is back."""
         mx.nd.waitall()
 
+    def device_in_use(self):
+        """Return the context of an array that is computed where the steps are."""
+        return self._context if self._context == "cpu" else str((mx.nd.zeros(1, mx.gpu(0)) + 1).context)
+
     def facts(self):
         """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
         return {
@@ -59,6 +63,6 @@ class _Session(keras2_session.Keras2Session):
             "layout": backend.image_data_format(),
             "precision": backend.floatx(),
             "threads": int(mx.base._LIB.omp_get_max_threads()),
-            "device": self._context,
+            "device": self.device_in_use(),
             "execution": "train_on_batch",
         }

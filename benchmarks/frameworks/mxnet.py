@@ -29,6 +29,11 @@ def start(workload):
     return _Session(workload)
 
 
+def computed_on(context):
+    """Return the context of an array that is computed in a context."""
+    return str((mx.nd.zeros(1, context) + 1).context)
+
+
 class _Session:
     short_blocks = False
 
@@ -139,6 +144,10 @@ class _Session:
             values[target] = block(*[values[place] for place in taken])
             yield values[target]
 
+    def device_in_use(self):
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on(self._context)
+
     def facts(self):
         """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
         return {
@@ -147,7 +156,7 @@ class _Session:
             "precision": self._precision(),
             "tf32": os.environ.get("NVIDIA_TF32_OVERRIDE") != "0",
             "threads": openmp_threads(),
-            "device": str(self._context),
+            "device": self.device_in_use(),
             "execution": _executed(self._hybrid),
             "libraries": _features(),
         }

@@ -41,6 +41,13 @@ def start(workload):
     return _Session(workload)
 
 
+def computed_on(device):
+    """Return the device of a tensor that is to be computed on a device. That is the CPU if there is no such GPU."""
+    with tf.device(device):
+        computed = tf.zeros(1) + 1.0
+    return "/" + computed.device.rpartition("device:")[2]
+
+
 class _Session:
     short_blocks = False
 
@@ -123,6 +130,10 @@ class _Session:
         with tf.device(self._device):
             return tf.cast(self._network(self._placed(inputs), training=False), tf.float32).numpy()
 
+    def device_in_use(self):
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on(self._device)
+
     def facts(self):
         """Return the facts that TensorFlow reports.
 
@@ -138,7 +149,7 @@ class _Session:
             "precision": precision_fact(*dtypes),
             "tf32": _has_tf32() and tf.config.experimental.tensor_float_32_execution_enabled(),
             "threads": tf.config.threading.get_intra_op_parallelism_threads() or None,
-            "device": self._device,
+            "device": self.device_in_use(),
             "execution": ("tf.function with XLA" if xla else "tf.function") if self._function else "eager",
             "xla": xla,
             "xla_in_whole_process": bool(tf.config.optimizer.get_jit()),

@@ -34,6 +34,11 @@ def _release():
     return tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
+def computed_on(device):
+    """Return the device of a tensor that is computed on a device."""
+    return str((torch.zeros(1, device=device) + 1).device)
+
+
 class _Session:
     short_blocks = False
 
@@ -159,6 +164,10 @@ class _Session:
             self._forward(self._network)(zeros)
         return yielded
 
+    def device_in_use(self):
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on(self._device)
+
     def facts(self):
         """Return the facts that PyTorch reports.
 
@@ -172,7 +181,7 @@ class _Session:
             "precision": precision_fact(*[str(dtype).replace("torch.", "") for dtype in dtypes]),
             "tf32": any(switch.allow_tf32 for switch in _tf32_switches()),
             "threads": torch.get_num_threads(),
-            "device": str(self._device),
+            "device": self.device_in_use(),
             "execution": "torch.compile" if self._compiled else "eager",
             "optimizer_form": _form(self._optimizer),
             "libraries": [name for name in ("mkldnn", "mkl", "openmp") if _has_library(name)],

@@ -6,7 +6,7 @@ before any clock is read. Then come some tries, each timed by itself. The tries 
 
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, operators, process, timed
+from benchmarks import MEASUREMENT_VERSION, contract, devices, operators, process, timed
 from benchmarks.errors import BadRequest, Diverged, Failure
 from benchmarks.measure import SYSTEM_CLOCK, percentile
 from benchmarks.operators import definitions
@@ -34,8 +34,10 @@ def execute(request, enter, clock=SYSTEM_CLOCK):
     enter("build")
     begin = clock.wall()
     options = merge_options(builder.OPTIONS, request.options, request.builder)
-    with process.device_memory(request):
+    with devices.errors_of(request):
+        devices.require_given(request)
         session = builder.start(operators.Settings(options, request.threads, request.gpus))
+        devices.require_computing(request, session)
         calls = _Calls(session, operator, request, clock, sampler)
         build_s = clock.wall() - begin
         enter("first_step")

@@ -5,7 +5,12 @@ import numpy
 from jax import numpy as jnp
 
 from benchmarks import operators
-from benchmarks.frameworks.jax import OPTIONS, configure, pool_threads  # noqa: F401 -- OPTIONS is of the interface
+from benchmarks.frameworks.jax import (
+    OPTIONS,  # noqa: F401 -- a part of the interface
+    computed_on,
+    configure,
+    pool_threads,
+)
 
 
 def start(settings):
@@ -42,14 +47,18 @@ class _Session:
         return numpy.asarray(handle)
 
     @staticmethod
-    def facts():
+    def device_in_use():
+        """Return the device of an array that is computed where the operators are."""
+        return computed_on()
+
+    def facts(self):
         """Return the facts that JAX reports."""
         return {
             "framework_version": jax.__version__,
             "precision": "float32",
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "threads": pool_threads(),
-            "device": str(jax.devices()[0]),
+            "device": self.device_in_use(),
             "execution": "jax.jit",
         }
 

@@ -5,7 +5,12 @@ from mxnet import gluon
 
 from benchmarks import operators
 from benchmarks.errors import Unsupported
-from benchmarks.frameworks.mxnet import OPTIONS, STATIC, openmp_threads  # noqa: F401 -- OPTIONS is of the interface
+from benchmarks.frameworks.mxnet import (
+    OPTIONS,  # noqa: F401 -- a part of the interface
+    STATIC,
+    computed_on,
+    openmp_threads,
+)
 
 
 def start(settings):
@@ -45,13 +50,17 @@ class _Session:
         """Copy the output to the host. A scalar is a vector of one value here."""
         return handle.asnumpy()
 
+    def device_in_use(self):
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on(self._context)
+
     def facts(self):
         """Return the facts that MXNet reports."""
         return {
             "framework_version": mx.__version__,
             "precision": "float32",
             "threads": openmp_threads(),
-            "device": str(self._context),
+            "device": self.device_in_use(),
             "execution": ("hybridized, static" if STATIC else "hybridized") if self._hybrid else "imperative",
         }
 

@@ -5,6 +5,7 @@ import tensorflow as tf
 from benchmarks import operators
 from benchmarks.frameworks.tensorflow import (
     OPTIONS,  # noqa: F401 -- a part of the interface
+    computed_on,
     configure,
     decorator,
     peak_device_bytes,
@@ -58,6 +59,10 @@ class _Session:
         """Copy the output to the host."""
         return handle.numpy()
 
+    def device_in_use(self):
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on(self._device)
+
     def facts(self):
         """Return the facts that TensorFlow reports."""
         graph = "tf.function with XLA" if self._options["xla"] else "tf.function"
@@ -65,7 +70,7 @@ class _Session:
             "framework_version": tf.__version__,
             "precision": "float32",
             "threads": tf.config.threading.get_intra_op_parallelism_threads() or None,
-            "device": self._device,
+            "device": self.device_in_use(),
             "execution": graph if self._compiled else "eager",
         }
 

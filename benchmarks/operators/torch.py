@@ -3,7 +3,7 @@
 import torch
 
 from benchmarks import operators
-from benchmarks.frameworks.torch import OPTIONS  # noqa: F401 -- part of the interface
+from benchmarks.frameworks.torch import OPTIONS, computed_on  # noqa: F401 -- OPTIONS is of the interface
 
 
 def start(settings):
@@ -42,13 +42,17 @@ class _Session:
         """Copy the output to the host."""
         return handle.cpu().numpy()
 
+    def device_in_use(self):
+        """Return the device of a tensor that is computed where the steps are."""
+        return computed_on(self._device)
+
     def facts(self):
         """Return the facts that PyTorch reports."""
         return {
             "framework_version": torch.__version__,
             "precision": "float32",
             "threads": torch.get_num_threads(),
-            "device": str(self._device),
+            "device": self.device_in_use(),
             "execution": "eager",
         }
 

@@ -10,7 +10,7 @@ import functools
 import os
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, definitions, evaluation, own_models, process
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, evaluation, own_models, process
 from benchmarks.errors import CannotTrain, Unsupported
 from benchmarks.parity import forked, timed_steps
 from benchmarks.vocabulary import counting, features, optimizers
@@ -263,7 +263,10 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
             layer if layer.name == dropping else _without_dropout(layer) for layer in workload.layers
         )
     workload.batch_count = 1
-    return definitions.start(maker, workload), workload
+    devices.require_given(request)
+    session = definitions.start(maker, workload)
+    devices.require_computing(request, session)
+    return session, workload
 
 
 def _without_dropout(layer):

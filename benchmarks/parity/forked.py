@@ -6,7 +6,7 @@ import signal
 import sys
 import traceback
 
-from benchmarks import errors, process
+from benchmarks import devices, errors, process
 from benchmarks.errors import Failure
 
 
@@ -82,7 +82,7 @@ def _report_and_end(writing, work, request, enter):
 def _outcome(work, request, enter):
     """Return the result of a forked process, or the class and the message of its `Failure`."""
     try:
-        with process.device_memory(request):
+        with devices.errors_of(request):
             return {"result": work(request, enter)}
     except Failure as failure:
         if failure.__cause__:

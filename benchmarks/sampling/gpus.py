@@ -4,6 +4,8 @@ Nothing here lists processes, which takes milliseconds under the driver's global
 sensor sees a quarter of the time on some GPUs, because energy is a counter of the GPU itself.
 """
 
+from benchmarks import devices
+
 _MILLI = 1e-3
 _NANO = 1e-9
 _MEGA = 1000 * 1000
@@ -17,7 +19,7 @@ _SLOWED = (
 
 
 def watched():
-    """Return the GPUs that the driver shows this process, or None without a driver or a library for it."""
+    """Return the GPUs that this process was given, or None without a driver or a library for it."""
     try:
         import pynvml
 
@@ -33,7 +35,7 @@ class Gpus:
 
     def __init__(self, library):
         self._library = library
-        handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
+        handles = devices.handles(library)
         # A GPU never answers later what it does not answer now, and its refusal costs as much as an answer.
         self._counters = [_answered(_counters(library), handle) for handle in handles]
         self._gauges = [_answered(_gauges(library), handle) for handle in handles]
@@ -93,14 +95,5 @@ def _answered(questions, handle):
 
 def _answers(questions, handle):
     """Return the known answers of a GPU, by name."""
-    answers = ((name, _answer(ask, handle)) for name, ask in questions.items())
+    answers = ((name, devices.answer(ask, handle)) for name, ask in questions.items())
     return {name: answer for name, answer in answers if answer is not None}
-
-
-def _answer(ask, handle):
-    """Return the driver's answer, or None if this GPU or an old library has none."""
-    try:
-        return ask(handle)
-    except Exception:
-        # NVML's own errors and, of an old library, missing names: neither is a reason to lose a measurement.
-        return None

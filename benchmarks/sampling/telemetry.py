@@ -6,6 +6,8 @@ import re
 import resource
 import sys
 
+from benchmarks import devices
+
 
 def versions(folders):
     """Return the version of every distribution below these import folders, by normalised name.
@@ -80,7 +82,10 @@ def machine():
 
 
 def gpus():
-    """Return name, driver and memory of the GPUs that NVML sees, or nothing without NVML."""
+    """Return UUID, name, driver and memory of the GPUs that this process was given, or nothing without NVML.
+
+    What a GPU does not tell is left out: some share the memory of the host, and have no size of their own.
+    """
     try:
         import pynvml
 
@@ -88,16 +93,18 @@ def gpus():
     except Exception:
         # Neither the package nor a driver is required: a host without GPUs has no such facts.
         return []
-    driver = _decoded(pynvml.nvmlSystemGetDriverVersion())
-    handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
-    return [
-        {
-            "name": _decoded(pynvml.nvmlDeviceGetName(handle)),
-            "driver": driver,
-            "memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
-        }
-        for handle in handles
-    ]
+    return [_gpu(pynvml, handle) for handle in devices.handles(pynvml)]
+
+
+def _gpu(library, handle):
+    memory = devices.answer(library.nvmlDeviceGetMemoryInfo, handle)
+    known = {
+        "uuid": _decoded(devices.answer(library.nvmlDeviceGetUUID, handle)),
+        "name": _decoded(devices.answer(library.nvmlDeviceGetName, handle)),
+        "driver": _decoded(devices.answer(library.nvmlSystemGetDriverVersion)),
+        "memory_bytes": None if memory is None else int(memory.total),
+    }
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def cudnn(maps="/proc/self/maps", exported=None):

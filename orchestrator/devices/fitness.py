@@ -17,6 +17,7 @@ MUCH_STEAL = 0.1
 PRESSURE = 0.05
 SWAP_BYTES = 1e6
 GOOD_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock")
+_RELOAD = "load the kernel modules of the driver that its library belongs to, or reboot"
 
 
 class Level(StrEnum):
@@ -46,7 +47,8 @@ class HostFinding:
 def fitness(seen: Vitals) -> tuple[HostFinding, ...]:
     """Judge a host, in the order in which a person would put it right."""
     checks = (_load, _pressure, _swap, _steal, _governor, _turbo, _smt, _quota, _cpusets, _disk, _clock, *_ENGINE)
-    return (*(check(seen) for check in checks), *(finding for gpu in seen.gpus for finding in _gpu(gpu)))
+    faults = [HostFinding("GPU driver", Level.WARNING, seen.gpu_fault, _RELOAD)] if seen.gpu_fault else []
+    return (*(check(seen) for check in checks), *faults, *(finding for gpu in seen.gpus for finding in _gpu(gpu)))
 
 
 def is_fit(findings: Iterable[HostFinding]) -> bool:
@@ -202,6 +204,8 @@ _ENGINE = (_engine, _base)
 
 def _gpu(gpu: GpuVitals) -> Sequence[HostFinding]:
     name = f"GPU {gpu.index}"
+    if gpu.fault:
+        return (HostFinding(name, Level.WARNING, gpu.fault, "see `dmesg` for its cause; reset the GPU, or reboot"),)
     persistent = (
         _unknown(f"{name} persistence", f"{gpu.name} does not report it")
         if gpu.persistent is None

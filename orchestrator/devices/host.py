@@ -33,7 +33,8 @@ class Gpu:
     index: int
     uuid: str
     name: str
-    memory_bytes: int
+    memory_bytes: int | None
+    """None for one that has no memory of its own size, such as one that shares the host's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Inventory:
     """Version of the GPU driver; None where there is none."""
     cpu_model: str | None = None
     """As the kernel names it; None where it does not."""
+    gpu_fault: str = ""
+    """The fault of the driver, or of GPUs that it has lost, in one line; empty if it has none."""
 
 
 def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
@@ -54,12 +57,13 @@ def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
 
     Without a driver there are no GPUs.
     """
-    gpus, driver = _gpus()
+    gpus, driver, fault = _gpus()
     return Inventory(
         cpus=cpus(tuple(sorted(os.sched_getaffinity(0))), sys_cpu),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         gpus=gpus,
         driver=driver,
+        gpu_fault=fault,
         cpu_model=cpu_model(),
     )
 
@@ -93,37 +97,51 @@ def _number(path: Path, default: int) -> int:
         return default
 
 
-def _gpus() -> tuple[tuple[Gpu, ...], str | None]:
-    with nvml() as library:
-        if library is None:
-            return (), None
-        gpus = (_gpu(library, index) for index in range(library.nvmlDeviceGetCount()))
-        return tuple(gpu for gpu in gpus if gpu), _text(library.nvmlSystemGetDriverVersion())
+def _gpus() -> tuple[tuple[Gpu, ...], str | None, str]:
+    """Return the GPUs that can be used, the driver's version, and its fault."""
+    with nvml() as driver:
+        if driver.library is None:
+            return (), None, driver.fault
+        answers = [_gpu(driver.library, index) for index in range(driver.library.nvmlDeviceGetCount())]
+        faults = [answer for answer in answers if isinstance(answer, str)]
+        version = _text(driver.library.nvmlSystemGetDriverVersion())
+        return tuple(answer for answer in answers if isinstance(answer, Gpu)), version, "; ".join(faults)
 
 
-def _gpu(library: Any, index: int) -> Gpu | None:
+def _gpu(library: Any, index: int) -> Gpu | str:
+    """Return a GPU, or why it cannot be used."""
     try:
         handle = library.nvmlDeviceGetHandleByIndex(index)
-        return Gpu(
-            index=index,
-            uuid=_text(library.nvmlDeviceGetUUID(handle)),
-            name=_text(library.nvmlDeviceGetName(handle)),
-            memory_bytes=int(library.nvmlDeviceGetMemoryInfo(handle).total),
-        )
+        uuid, name = _text(library.nvmlDeviceGetUUID(handle)), _text(library.nvmlDeviceGetName(handle))
+    except pynvml.NVMLError as error:
+        return f"GPU {index}: {error}"  # fallen off the bus, or not ours to use
+    try:
+        memory_bytes = int(library.nvmlDeviceGetMemoryInfo(handle).total)
     except pynvml.NVMLError:
-        return None  # fallen off the bus, or not ours to use: nothing to give a cell
+        memory_bytes = None
+    return Gpu(index, uuid, name, memory_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The library of the GPU driver, initialised, or why there is none."""
+
+    library: Any = None
+    fault: str = ""
+    """The answer of a driver that is installed and does not work; empty without a driver."""
 
 
 @contextmanager
-def nvml() -> Iterator[Any]:
-    """Return the initialised library of the GPU driver, or None without a driver."""
+def nvml() -> Iterator[Driver]:
+    """Yield the driver's library, without one where no driver is installed or it does not work."""
     try:
         pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        yield None
+    except pynvml.NVMLError as error:
+        is_absent = error.value == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
+        yield Driver(fault="" if is_absent else str(error))
         return
     try:
-        yield pynvml
+        yield Driver(pynvml)
     finally:
         pynvml.nvmlShutdown()
 
@@ -156,7 +174,8 @@ def allocate(system: System, inventory: Inventory) -> Allocation | NoDevice:
     A cpuset takes one logical CPU of each physical core, socket by socket, before it takes any core's second.
     """
     if system.gpus > len(inventory.gpus):
-        return NoDevice(f"{system.name} needs {_count(system.gpus, 'GPU')}; this host has {len(inventory.gpus)}")
+        why = f" (the driver says: {inventory.gpu_fault})" if inventory.gpu_fault else ""
+        return NoDevice(f"{system.name} needs {_count(system.gpus, 'GPU')}; this host has {len(inventory.gpus)}{why}")
     if system.cpus is not None and system.cpus > len(inventory.cpus):
         return NoDevice(f"{system.name} needs {_count(system.cpus, 'CPU')}; this host has {len(inventory.cpus)}")
     chosen = by_preference(inventory.cpus)[: system.cpus]

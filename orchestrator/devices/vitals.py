@@ -43,6 +43,8 @@ class GpuVitals:
     most_clock_mhz: int | None
     slowed_by: tuple[str, ...]
     processes: int | None
+    fault: str = ""
+    """The driver's answer where the GPU gives none; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Vitals:
     base_image: str = ""
     base_problem: str = ""
     gpus: tuple[GpuVitals, ...] = ()
+    gpu_fault: str = ""
+    """The fault of the GPU driver, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +116,19 @@ def disks(wanted: Mapping[str, Path]) -> tuple[Disk, ...]:
     return tuple(disks_found)
 
 
-def gpus() -> tuple[GpuVitals, ...]:
-    """Read the state of the GPUs from their driver. Without a driver there are none."""
-    with nvml() as library:
-        if library is None:
-            return ()
-        return tuple(_gpu(library, index) for index in range(library.nvmlDeviceGetCount()))
+def gpus() -> tuple[tuple[GpuVitals, ...], str]:
+    """Read the state of the GPUs from their driver, and the driver's fault. Without a driver there are none."""
+    with nvml() as driver:
+        if driver.library is None:
+            return (), driver.fault
+        return tuple(_gpu(driver.library, index) for index in range(driver.library.nvmlDeviceGetCount())), ""
 
 
 def _gpu(library: Any, index: int) -> GpuVitals:
-    handle = library.nvmlDeviceGetHandleByIndex(index)
+    try:
+        handle = library.nvmlDeviceGetHandleByIndex(index)
+    except pynvml.NVMLError as error:  # lost, or not ours to use
+        return GpuVitals(index, "", None, None, None, (), None, fault=str(error))
     name = _asked(library.nvmlDeviceGetName, handle)
     reasons = _asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
     processes = _asked(library.nvmlDeviceGetComputeRunningProcesses, handle)

@@ -9,6 +9,7 @@ from typing import Any
 import docker
 import requests
 from docker.errors import APIError, DockerException
+from docker.types import DeviceRequest
 
 from orchestrator.engine import ownership
 from orchestrator.engine.confinement import NO_HEALTH_CHECK, covered_volumes, host_options, profile_for
@@ -41,6 +42,18 @@ def start_fault(client: docker.DockerClient, image: str, network: str | None) ->
         return one_line(str(error))
     except StartError:
         return None  # a volume that the image may not declare
+    return None
+
+
+def gpu_fault(client: docker.DockerClient, image: str) -> str | None:
+    """Start a container of an image with all GPUs, and return why the engine does not give them, or None."""
+    request = DeviceRequest(driver="nvidia", count=-1, capabilities=[["gpu"]])
+    try:
+        limits = replace(LIMITS, seccomp=profile_for(client))
+        with covered_volumes(client, image, (), {ownership.LABEL: str(ownership.this_process())}) as volumes:
+            _start(client, image, host_options(limits) | {"mounts": volumes, "device_requests": [request]})
+    except APIError as error:
+        return one_line(str(error.explanation or error))
     return None
 
 

@@ -23,6 +23,7 @@ EXIT_STATUS = {
     5: Status.FAILED,
     6: Status.OOM_DEVICE,
     7: Status.FAILED,
+    8: Status.NO_DEVICE,
 }
 """Of the file contract; other exit codes are crashes."""
 

@@ -13,7 +13,7 @@ import docker
 
 from orchestrator import processes
 from orchestrator.domain import BuildSettings, ImageSpec, Status
-from orchestrator.engine import confinement, containers, ownership
+from orchestrator.engine import confinement, containers, health, ownership
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.engine.confinement import Limits
@@ -33,6 +33,11 @@ from orchestrator.runtimes.variables import in_container
 
 ENGINE_PATIENCE_S = 120.0
 """Seconds within which an engine that went away may come back, as after an upgrade of its package."""
+
+_TOOLKIT = (
+    "install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure --runtime=docker`, and start the engine"
+    " again; or select the CPU systems alone"
+)
 
 
 class DockerRuntime:
@@ -67,10 +72,19 @@ class DockerRuntime:
         built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
         return self._known(images, built, jobs, stop)
 
+    def _require_gpus(self, images: Sequence[ImageSpec], built: Mapping[str, Built | BuildFailure]) -> None:
+        """Raise `HostError` if the engine gives its containers no GPUs and an image is for one."""
+        results = [built[image.name] for image in images if image.image_class != "cpu" and image.name in built]
+        image = next((result.image_id for result in results if isinstance(result, Built)), None)
+        fault = health.gpu_fault(self._client, image) if image else None
+        if fault:
+            raise HostError(f"this engine gives containers no GPUs: {fault}; {_TOOLKIT}")
+
     def _known(
         self, images: Sequence[ImageSpec], built: Mapping[str, Built | BuildFailure], jobs: int, stop: Stop
     ) -> Provided:
         """Ask every image that was there already what it holds."""
+        self._require_gpus(images, built)
         specs = {image.name: image for image in images}
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
             known = pool.map(lambda result: self._asked(specs[result.image], result, stop), built.values())

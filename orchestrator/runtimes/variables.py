@@ -20,10 +20,11 @@ def threads(allocation: Allocation) -> dict[str, str]:
 def in_container(system: System, allocation: Allocation) -> dict[str, str]:
     """Return the variables of a container.
 
-    GPUs come by device requests. A CPU system must see none, whatever the engine's default.
+    GPUs come by device requests, and are named for the harness, which sees whether they came. A CPU system must see
+    none, whatever the engine's default.
     """
-    hidden = {} if system.gpus else {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
-    return {**threads(allocation), **hidden}
+    hidden = {} if system.gpus else {"NVIDIA_VISIBLE_DEVICES": "void"}
+    return {**threads(allocation), **hidden, "CUDA_VISIBLE_DEVICES": uuids(allocation)}
 
 
 def in_process(allocation: Allocation, *, path: str, home: str) -> dict[str, str]:
@@ -35,5 +36,10 @@ def in_process(allocation: Allocation, *, path: str, home: str) -> dict[str, str
         "LANG": "C.UTF-8",
         **threads(allocation),
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
-        "CUDA_VISIBLE_DEVICES": ",".join(gpu.uuid for gpu in allocation.gpus),
+        "CUDA_VISIBLE_DEVICES": uuids(allocation),
     }
+
+
+def uuids(allocation: Allocation) -> str:
+    """Name the allocated GPUs as CUDA takes them."""
+    return ",".join(gpu.uuid for gpu in allocation.gpus)

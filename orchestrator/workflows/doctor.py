@@ -49,7 +49,8 @@ def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
     """
     wanted = site_base_image(PYTHON, options.base_image, host.environment)
     filling = {"results": options.results, "environments": host.cache}
-    seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)
+    gpus, fault = vitals.gpus()
+    seen = replace(vitals.examine(), gpus=gpus, gpu_fault=fault, base_image=wanted)
     return DoctorResult(fitness(_with_engine(seen, filling, host)))
 
 

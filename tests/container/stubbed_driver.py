@@ -18,6 +18,8 @@ class StubbedDriver(ModuleType):
         self.gpus = gpus
         self.refused = refused or set()
         self.asked: set[str] = set()
+        self.lost: set[int] = set()
+        self.init_error: int | None = None
         self.shut_down = False
         self.now = {"energy_mj": 9_000_000, "power_ns": 7, "heat_ns": 1_000_000, "clock_mhz": 1980, "temperature_c": 40}
         self.now["reasons"] = 1  # idle, which slows nothing
@@ -43,15 +45,35 @@ def _refuses(*_: object) -> None:
     raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 
 
+def _init(driver: StubbedDriver) -> None:
+    if driver.init_error is not None:
+        raise pynvml.NVMLError(driver.init_error)
+
+
+def _handle(driver: StubbedDriver, index: int) -> int:
+    if index in driver.lost:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+    return index
+
+
+def _handle_of(driver: StubbedDriver, uuid: bytes) -> int:
+    return _handle(driver, int(uuid.decode().removeprefix("GPU-")))
+
+
 def _shut_down(driver: StubbedDriver) -> None:
     driver.shut_down = True
 
 
 _ANSWERS: dict[str, Callable[..., Any]] = {
-    "nvmlInit": lambda _: None,
+    "nvmlInit": _init,
     "nvmlShutdown": _shut_down,
     "nvmlDeviceGetCount": lambda driver: driver.gpus,
-    "nvmlDeviceGetHandleByIndex": lambda _, index: index,
+    "nvmlDeviceGetHandleByIndex": _handle,
+    "nvmlDeviceGetHandleByUUID": _handle_of,
+    "nvmlDeviceGetUUID": lambda _, index: f"GPU-{index}".encode(),
+    "nvmlDeviceGetName": lambda *_: b"Stubbed GPU",
+    "nvmlDeviceGetMemoryInfo": lambda *_: SimpleNamespace(total=7),
+    "nvmlSystemGetDriverVersion": lambda _: "570.1",
     "nvmlDeviceGetTotalEnergyConsumption": lambda driver, _: driver.now["energy_mj"],
     "nvmlDeviceGetViolationStatus": lambda driver, _, policy: SimpleNamespace(
         violationTime=driver.now["heat_ns" if policy == pynvml.NVML_PERF_POLICY_THERMAL else "power_ns"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from container_support import request_of, start
 
-from benchmarks import definitions, process
+from benchmarks import definitions, devices
 from benchmarks.errors import BadRequest, DeviceOutOfMemory, Unsupported
 from orchestrator.resources import BENCHMARKS
 
@@ -59,7 +59,7 @@ def test_full_gpu_memory_is_not_a_mistake(tmp_path: Path) -> None:
     """A lack of GPU memory is reported as such, and not as a mistake of the file."""
     text = "def start(workload):\n    raise RuntimeError('no room\\nCUDA out of memory')\n"
 
-    with pytest.raises(DeviceOutOfMemory), process.device_memory(request_of(gpus=1)):
+    with pytest.raises(DeviceOutOfMemory), devices.errors_of(request_of(gpus=1)):
         maker(tmp_path, text).start(workload())
     with pytest.raises(BadRequest, match=r"^wide/mxnet\.py:2: RuntimeError: no room"):
         maker(tmp_path, text).start(workload())

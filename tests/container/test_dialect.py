@@ -31,11 +31,13 @@ def of_frameworks(path: Path) -> set[str]:
 
     These are each builder that names it, or those of its own name.
     """
-    if path.parent.name not in {"frameworks", "native", "loaders", "operators"}:
-        return set()
     builders = [file for file in FILES if file.parent.name == "frameworks" and file.stem != "__init__"]
     if path in builders:
         return own(path.stem)
+    if path.parent.parent.name == "native":  # a folder for the builders whose names begin with its own
+        return set().union(*(own(file.stem) for file in builders if file.stem.startswith(path.parent.name)))
+    if path.parent.name not in {"native", "loaders", "operators"}:
+        return set()
     naming = [file.stem for file in builders if path.stem in file.read_text(encoding="utf-8")]
     return set().union(*map(own, naming or [path.stem]))
 

@@ -1,6 +1,7 @@
 """The docker runtime on the project's own images: from an `ImageSpec` to a measured cell."""
 
 import os
+import shutil
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from orchestrator.domain import (
     System,
     Workload,
 )
+from orchestrator.errors import HostError
 from orchestrator.events import ignore
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
@@ -103,3 +105,16 @@ def test_a_stopped_runtime_provides_nothing(
     provided = runtime.provide([unbuilt], jobs=1, logs=tmp_path, listener=ignore, stop=stop)
 
     assert [one.status for one in provided.values() if not hasattr(one, "handle")] == [Status.NOT_RUN]
+
+
+def test_engine_without_gpu_support_is_told_first(
+    engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path
+) -> None:
+    """Before anything is launched, and with what to install."""
+    if shutil.which("nvidia-container-runtime-hook") or shutil.which("nvidia-container-runtime"):
+        pytest.skip("this engine may give containers GPUs")
+    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
+    image = replace(spec(), image_class="1_gpu")
+
+    with pytest.raises(HostError, match=r"^this engine gives containers no GPUs: .*; install the NVIDIA Container"):
+        runtime.provide([image], jobs=1, logs=tmp_path, listener=ignore, stop=threading.Event())

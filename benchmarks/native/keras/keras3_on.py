@@ -7,7 +7,7 @@ TITLES = {"jax": "JAX", "tensorflow": "TensorFlow", "torch": "PyTorch"}
 
 
 def prepare(name, threads, gpu):
-    """Set the threads of a backend (its own choice without them), without TF32, and return the name of its device."""
+    """Set the threads of a backend (its own choice without them), without TF32. Returns the device it computes on."""
     return {"jax": _prepare_jax, "tensorflow": _prepare_tensorflow, "torch": _prepare_torch}[name](threads, gpu)
 
 
@@ -21,7 +21,7 @@ def _prepare_jax(threads, gpu):
         # XLA's client for CPUs has no other setting; without it there is one thread for each CPU of the process.
         os.environ["NPROC"] = str(threads)
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    return "cuda" if gpu else "cpu"
+    return str(next(iter((jax.numpy.zeros(1) + 1).devices()))) if gpu else "cpu"
 
 
 def _prepare_tensorflow(threads, gpu):
@@ -33,7 +33,10 @@ def _prepare_tensorflow(threads, gpu):
     tf.config.experimental.enable_tensor_float_32_execution(False)
     if not gpu:
         tf.config.set_visible_devices([], "GPU")
-    return "/GPU:0" if gpu else "/CPU:0"
+        return "/CPU:0"
+    with tf.device("/GPU:0"):
+        computed = tf.zeros(1) + 1.0
+    return "/" + computed.device.rpartition("device:")[2]
 
 
 def _prepare_torch(threads, gpu):
@@ -43,7 +46,7 @@ def _prepare_torch(threads, gpu):
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    return "cuda:0" if gpu else "cpu"
+    return str((torch.zeros(1, device="cuda:0") + 1).device) if gpu else "cpu"
 
 
 def version(name):

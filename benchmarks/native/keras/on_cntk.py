@@ -12,8 +12,8 @@ def prepare(threads, gpu):
     if threads:
         cntk.cntk_py.set_max_num_cputhreads(threads)
     device = cntk.device.gpu(0) if gpu else cntk.device.cpu()
-    cntk.device.try_set_default_device(device)
-    return "gpu(0)" if gpu else "cpu"
+    is_set = cntk.device.try_set_default_device(device)
+    return "gpu(0)" if gpu and is_set else "cpu"
 
 
 def version():

@@ -9,12 +9,23 @@ LAYOUT = "channels_last"
 
 
 def prepare(threads, gpu):
-    """Give Keras a session with so many threads (TensorFlow's choice without them), and return its device."""
+    """Give Keras a session with so many threads (TensorFlow's choice without). Returns the device it computes on."""
     settings = {"intra_op_parallelism_threads": threads, "inter_op_parallelism_threads": threads} if threads else {}
     config = tf.ConfigProto(device_count={} if gpu else {"GPU": 0}, **settings)
     config.gpu_options.allow_growth = True
     backend.set_session(tf.Session(config=config))
-    return "/GPU:0" if gpu else "/CPU:0"
+    return "/GPU:0" if gpu and _computes_on_gpu() else "/CPU:0"
+
+
+def _computes_on_gpu():
+    """Return whether TensorFlow has a GPU. Only what is put on one, as nothing of Keras is, fails without it."""
+    with tf.device("/gpu:0"):
+        computed = tf.constant(1.0) + 1.0
+    try:
+        backend.get_session().run(computed)
+    except (tf.errors.InvalidArgumentError, ValueError):
+        return False
+    return True
 
 
 def version():

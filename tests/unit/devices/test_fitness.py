@@ -163,4 +163,34 @@ def test_unreported_facts_of_a_gpu_are_unknown(monkeypatch: pytest.MonkeyPatch) 
     )  # fmt: skip
     monkeypatch.setattr("orchestrator.devices.host.pynvml", driver)
 
-    assert vitals.gpus() == (GpuVitals(0, "Example GPU", None, 1200, 1980, ("its power limit", "heat"), 2),)
+    assert vitals.gpus() == ((GpuVitals(0, "Example GPU", None, 1200, 1980, ("its power limit", "heat"), 2),), "")
+
+
+def test_a_lost_gpu_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(_: int) -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+
+    driver = {"nvmlInit": lambda: None, "nvmlShutdown": lambda: None, "nvmlDeviceGetCount": lambda: 1}
+    for name, function in (driver | {"nvmlDeviceGetHandleByIndex": lost}).items():
+        monkeypatch.setattr(pynvml, name, function)
+    (gpu,), fault = vitals.gpus()
+    (finding,) = [each for each in fitness(replace(GOOD, gpus=(gpu,))) if each.check == "GPU 0"]
+
+    assert fault == ""
+    assert (finding.level, finding.found) == (Level.WARNING, "GPU is lost")
+    assert "reset the GPU" in finding.remedy
+
+
+def test_a_driver_that_does_not_work_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of another version than the kernel's modules is a fault, and not a host without GPUs."""
+
+    def mismatch() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", mismatch)
+    gpus, fault = vitals.gpus()
+    (finding,) = [each for each in fitness(replace(GOOD, gpu_fault=fault)) if each.check == "GPU driver"]
+
+    assert gpus == ()
+    assert "mismatch" in finding.found.lower()
+    assert "kernel modules" in finding.remedy

@@ -7,9 +7,10 @@ from typing import Any
 import pynvml
 import pytest
 
-from orchestrator.devices import Cpu, Gpu, Inventory, another_machine, host_facts
+from orchestrator.devices import Allocation, Cpu, Gpu, Inventory, NoDevice, allocate, another_machine, host_facts
 from orchestrator.devices import inventory as take_inventory
 from orchestrator.devices.host import cpu_model, cpus
+from orchestrator.domain import System
 
 
 def topology(root: Path, number: int, core: str, socket: str) -> None:
@@ -41,7 +42,7 @@ def test_a_host_without_a_driver_has_no_gpus(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(pynvml, "nvmlInit", missing)
     found = take_inventory()
 
-    assert (found.gpus, found.driver) == ((), None)
+    assert (found.gpus, found.driver, found.gpu_fault) == ((), None, "")
     assert found.cpus
     assert found.memory_bytes > 0
 
@@ -71,7 +72,47 @@ def test_a_gpu_without_an_answer_is_left_out(
     found = take_inventory()
 
     assert found.gpus == (Gpu(0, "GPU-0", "Test GPU", 7), Gpu(2, "GPU-2", "Test GPU", 7))
-    assert found.driver == "570.1"
+    assert (found.driver, found.gpu_fault) == ("570.1", "GPU 1: GPU is lost")
+    refused = allocate(System("4_gpu", gpus=4), found)
+    assert refused == NoDevice("4_gpu needs 4 GPUs; this host has 2 (the driver says: GPU 1: GPU is lost)")
+
+
+def test_a_driver_that_does_not_work_is_no_absence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of another version than the kernel's modules is named as the cause."""
+
+    def mismatch() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", mismatch)
+    refused = allocate(System("1_gpu", gpus=1), take_inventory())
+
+    assert isinstance(refused, NoDevice)
+    assert "this host has 0 (the driver says: " in refused.reason
+    assert "mismatch" in refused.reason.lower()
+
+
+def test_a_gpu_without_a_memory_size_is_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some share the memory of the host, and have no size of their own."""
+
+    def refuses(_: int) -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+
+    fake = {
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: 1,
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetUUID": lambda _: "GPU-0",
+        "nvmlDeviceGetName": lambda _: "Test GPU",
+        "nvmlDeviceGetMemoryInfo": refuses,
+        "nvmlSystemGetDriverVersion": lambda: "570.1",
+    }
+    for name, function in fake.items():
+        monkeypatch.setattr(pynvml, name, function)
+    found = take_inventory()
+
+    assert found.gpus == (Gpu(0, "GPU-0", "Test GPU", None),)
+    assert isinstance(allocate(System("1_gpu", gpus=1), found), Allocation)
 
 
 def test_host_facts_count_cores_and_sockets(tmp_path: Path) -> None:

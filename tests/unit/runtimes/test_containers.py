@@ -382,7 +382,7 @@ def test_task_becomes_a_configured_container(tmp_path: Path) -> None:
     assert api.made["image"] == "handle"
     assert api.made["labels"] == {"bench.kind": "container", "bench.run": "r", "bench.owner": "boot/pid:[1]/1/1"}
     assert api.made["environment"]["OMP_NUM_THREADS"] == "2"
-    assert "CUDA_VISIBLE_DEVICES" not in api.made["environment"]
+    assert api.made["environment"]["CUDA_VISIBLE_DEVICES"] == "GPU-0"
     assert api.made["host_config"]["DeviceRequests"][0]["DeviceIDs"] == ["GPU-0"]
 
 

@@ -238,11 +238,12 @@ def test_cpu_system_sees_no_gpu() -> None:
     assert process["OMP_NUM_THREADS"] == container["OMP_NUM_THREADS"] == "2"
 
 
-def test_gpu_container_uses_the_device_request() -> None:
-    """A GPU container is left to the device request, and all CPUs mean as many threads."""
-    found = variables.in_container(System("1_gpu", gpus=1), Allocation((0, 1, 2)))
+def test_gpu_container_is_told_its_gpus() -> None:
+    """GPUs come by the device request. Their names let the harness see that they came."""
+    given = Allocation((0, 1, 2), (Gpu(2, "GPU-2", "Test GPU", None),))
+    found = variables.in_container(System("1_gpu", gpus=1), given)
 
-    assert found == dict.fromkeys(variables.THREADS, "3")
+    assert found == dict.fromkeys(variables.THREADS, "3") | {"CUDA_VISIBLE_DEVICES": "GPU-2"}
 
 
 def test_only_counted_kills_are_for_memory(tmp_path: Path) -> None:
