@@ -10,6 +10,7 @@ BATCH_SIZE = 32
 SAMPLES = 50000
 OPTIMIZER = {"name": "adam", "learning_rate": 0.001}
 PARITY_BATCH = 16
+PARITY_LEARNING_RATE = 0.0005
 QUICK = {"batch_size": 8, "repeats": 1}
 BLOCKS_PER_STAGE = 18
 L2 = 0.0001

@@ -12,8 +12,8 @@ SAMPLES = 1000
 OPTIMIZER = {"name": "rmsprop", "learning_rate": 0.0001}
 BLOCKS = 5
 LATENCY_STEPS = 10
-PARITY_BATCH = 2
-PARITY_LEARNING_RATE = 0.0001
+PARITY_BATCH = 4
+PARITY_LEARNING_RATE = 0.00002
 QUICK = {"batch_size": 2, "repeats": 1}
 
 

@@ -11,6 +11,7 @@ BATCH_SIZE = 32
 SAMPLES = 50000
 OPTIMIZER = {"name": "adam", "learning_rate": 0.001}
 PARITY_BATCH = 16
+PARITY_LEARNING_RATE = 0.001
 QUICK = {"batch_size": 8, "repeats": 1}
 BLOCKS_PER_STAGE = 6
 L2 = 0.0001
