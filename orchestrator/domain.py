@@ -64,14 +64,22 @@ def without_variables(options: Options) -> dict[str, OptionValue]:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class System(LaterFields):
     """The requirements of a cell on a host, under a free name. Planning never checks them against a host."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"gpu": None, "gpu_memory_bytes": None, "mig": None}
 
     name: str
     cpus: int | None = None
     """Size of the cpuset, and the thread setting of the framework; None takes every CPU, with as many threads."""
     gpus: int = 0
     memory_bytes: int | None = None
+    gpu: str | None = None
+    """A pattern of the name of its GPUs, such as `*H100*`; None takes any."""
+    gpu_memory_bytes: int | None = None
+    """The least memory of each GPU."""
+    mig: str | None = None
+    """The profile of the parts of GPUs that it takes, such as `1g.10gb`; None takes whole GPUs."""
 
     @property
     def image_class(self) -> str:

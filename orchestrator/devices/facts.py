@@ -30,11 +30,16 @@ def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path
         "sockets": len({socket for socket, _ in cores}),
         "governor": _line(sys_cpu / "cpu0" / "cpufreq" / "scaling_governor"),
         "memory_bytes": inventory.memory_bytes,
-        "gpus": [asdict(gpu) for gpu in inventory.gpus],
+        "gpus": [_known(asdict(gpu)) for gpu in inventory.gpus],
         "driver": inventory.driver,
         "engine": engine,
         "python": platform.python_version(),
     }
+
+
+def _known(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts that are there."""
+    return {name: value for name, value in facts.items() if value is not None and value != ()}
 
 
 def another_machine(then: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -2,14 +2,12 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
-import pynvml
-
+from orchestrator.devices import gpus
+from orchestrator.devices.gpus import Gpu
 from orchestrator.domain import System
 
 SYS_CPU = Path("/sys/devices/system/cpu")
@@ -24,17 +22,6 @@ class Cpu:
     core: int
     """Physical core, unique within its socket."""
     socket: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """One GPU, as its driver names it."""
-
-    index: int
-    uuid: str
-    name: str
-    memory_bytes: int | None
-    """None for one that has no memory of its own size, such as one that shares the host's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +44,14 @@ def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
 
     Without a driver there are no GPUs.
     """
-    gpus, driver, fault = _gpus()
+    seen = gpus.look()
     return Inventory(
         cpus=cpus(tuple(sorted(os.sched_getaffinity(0))), sys_cpu),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
-        gpus=gpus,
-        driver=driver,
-        gpu_fault=fault,
+        gpus=seen.gpus,
+        driver=seen.version,
         cpu_model=cpu_model(),
+        gpu_fault=seen.fault,
     )
 
 
@@ -97,59 +84,6 @@ def _number(path: Path, default: int) -> int:
         return default
 
 
-def _gpus() -> tuple[tuple[Gpu, ...], str | None, str]:
-    """Return the GPUs that can be used, the driver's version, and its fault."""
-    with nvml() as driver:
-        if driver.library is None:
-            return (), None, driver.fault
-        answers = [_gpu(driver.library, index) for index in range(driver.library.nvmlDeviceGetCount())]
-        faults = [answer for answer in answers if isinstance(answer, str)]
-        version = _text(driver.library.nvmlSystemGetDriverVersion())
-        return tuple(answer for answer in answers if isinstance(answer, Gpu)), version, "; ".join(faults)
-
-
-def _gpu(library: Any, index: int) -> Gpu | str:
-    """Return a GPU, or why it cannot be used."""
-    try:
-        handle = library.nvmlDeviceGetHandleByIndex(index)
-        uuid, name = _text(library.nvmlDeviceGetUUID(handle)), _text(library.nvmlDeviceGetName(handle))
-    except pynvml.NVMLError as error:
-        return f"GPU {index}: {error}"  # fallen off the bus, or not ours to use
-    try:
-        memory_bytes = int(library.nvmlDeviceGetMemoryInfo(handle).total)
-    except pynvml.NVMLError:
-        memory_bytes = None
-    return Gpu(index, uuid, name, memory_bytes)
-
-
-@dataclass(frozen=True, slots=True)
-class Driver:
-    """The library of the GPU driver, initialised, or why there is none."""
-
-    library: Any = None
-    fault: str = ""
-    """The answer of a driver that is installed and does not work; empty without a driver."""
-
-
-@contextmanager
-def nvml() -> Iterator[Driver]:
-    """Yield the driver's library, without one where no driver is installed or it does not work."""
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        is_absent = error.value == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
-        yield Driver(fault="" if is_absent else str(error))
-        return
-    try:
-        yield Driver(pynvml)
-    finally:
-        pynvml.nvmlShutdown()
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """The CPUs and GPUs of one cell."""
@@ -173,13 +107,37 @@ def allocate(system: System, inventory: Inventory) -> Allocation | NoDevice:
 
     A cpuset takes one logical CPU of each physical core, socket by socket, before it takes any core's second.
     """
-    if system.gpus > len(inventory.gpus):
-        why = f" (the driver says: {inventory.gpu_fault})" if inventory.gpu_fault else ""
-        return NoDevice(f"{system.name} needs {_count(system.gpus, 'GPU')}; this host has {len(inventory.gpus)}{why}")
+    fitting = tuple(gpu for gpu in inventory.gpus if fits(gpu, system))
+    if system.gpus > len(fitting):
+        return NoDevice(_lacking(system, inventory))
     if system.cpus is not None and system.cpus > len(inventory.cpus):
         return NoDevice(f"{system.name} needs {_count(system.cpus, 'CPU')}; this host has {len(inventory.cpus)}")
     chosen = by_preference(inventory.cpus)[: system.cpus]
-    return Allocation(tuple(sorted(cpu.id for cpu in chosen)), inventory.gpus[: system.gpus])
+    return Allocation(tuple(sorted(cpu.id for cpu in chosen)), fitting[: system.gpus])
+
+
+def fits(gpu: Gpu, system: System) -> bool:
+    """Return true if a GPU is one that a system asks for. A part of a divided GPU must be asked for by its profile."""
+    if system.mig != gpu.mig:
+        return False
+    if system.gpu is not None and not fnmatchcase(gpu.name.lower(), system.gpu.lower()):
+        return False
+    return system.gpu_memory_bytes is None or (gpu.memory_bytes or 0) >= system.gpu_memory_bytes
+
+
+def _lacking(system: System, inventory: Inventory) -> str:
+    """Return why the GPUs of this host do not suffice for a system."""
+    wishes = [
+        f"with the MIG profile {system.mig}" if system.mig else "",
+        f"named '{system.gpu}'" if system.gpu else "",
+        f"with {system.gpu_memory_bytes / 2**30:g} GiB" if system.gpu_memory_bytes else "",
+    ]
+    wanted = " ".join((_count(system.gpus, "GPU"), *filter(None, wishes)))
+    kinds = Counter(gpu.label for gpu in inventory.gpus)
+    here = ", ".join(f"{count} × {label}" for label, count in kinds.items())
+    is_bare = not any(wishes) and all(gpu.mig is None for gpu in inventory.gpus)
+    why = f" (the driver says: {inventory.gpu_fault})" if inventory.gpu_fault else ""
+    return f"{system.name} needs {wanted}; this host has {len(inventory.gpus) if is_bare else here or 'none'}{why}"
 
 
 def by_preference(cpus: tuple[Cpu, ...]) -> tuple[Cpu, ...]:

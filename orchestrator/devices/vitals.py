@@ -10,7 +10,7 @@ from typing import Any
 
 import pynvml
 
-from orchestrator.devices.host import nvml
+from orchestrator.devices.gpus import asked, nvml, text
 from orchestrator.devices.readings import Activity, between, read
 
 WINDOW_S = 1.0
@@ -129,27 +129,19 @@ def _gpu(library: Any, index: int) -> GpuVitals:
         handle = library.nvmlDeviceGetHandleByIndex(index)
     except pynvml.NVMLError as error:  # lost, or not ours to use
         return GpuVitals(index, "", None, None, None, (), None, fault=str(error))
-    name = _asked(library.nvmlDeviceGetName, handle)
-    reasons = _asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
-    processes = _asked(library.nvmlDeviceGetComputeRunningProcesses, handle)
-    persistence = _asked(library.nvmlDeviceGetPersistenceMode, handle)
+    name = asked(library.nvmlDeviceGetName, handle)
+    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
+    processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle)
+    persistence = asked(library.nvmlDeviceGetPersistenceMode, handle)
     return GpuVitals(
         index=index,
-        name=name.decode() if isinstance(name, bytes) else str(name),
+        name="" if name is None else text(name),
         persistent=None if persistence is None else bool(persistence),
-        clock_mhz=_asked(library.nvmlDeviceGetClockInfo, handle, library.NVML_CLOCK_SM),
-        most_clock_mhz=_asked(library.nvmlDeviceGetMaxClockInfo, handle, library.NVML_CLOCK_SM),
+        clock_mhz=asked(library.nvmlDeviceGetClockInfo, handle, library.NVML_CLOCK_SM),
+        most_clock_mhz=asked(library.nvmlDeviceGetMaxClockInfo, handle, library.NVML_CLOCK_SM),
         slowed_by=tuple(dict.fromkeys(why for bit, why in _SLOWED.items() if reasons & getattr(library, bit, 0))),
         processes=None if processes is None else len(processes),
     )
-
-
-def _asked(question: Callable[..., Any], *arguments: Any) -> Any:
-    """The driver's answer, None where it has none for this GPU."""
-    try:
-        return question(*arguments)
-    except pynvml.NVMLError:
-        return None
 
 
 def _turbo(cpu: Path) -> bool | None:

@@ -17,7 +17,7 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
 from orchestrator.matrix import durations, file, files, fixed_variables, own_data
-from orchestrator.matrix.mistakes import entries
+from orchestrator.matrix.mistakes import entries, named_entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK, parse_pin, pin_key, release_key
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
@@ -65,6 +65,7 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     """
     checks = _Checks(source, catalog, models)
     yield from durations.mistakes(source, (), source.value)
+    yield from _systems(checks)
     yield from _frameworks(checks)
     yield from own_data.mistakes(checks.source)
     yield from _models(checks)
@@ -95,6 +96,15 @@ def is_complete(include: file.IncludeEntry) -> bool:
     """Return true if an entry names whole cells, so that it adds them."""
     named = [parse_pin(text) for text in include.framework or ()]
     return bool(include.system and include.model and named and all(pin.version for pin in named))
+
+
+def _systems(checks: _Checks) -> Mistakes:
+    for loc, system in named_entries(checks.source, "systems", file.SystemEntry):
+        for key in ("gpu", "gpu_memory", "mig"):
+            if getattr(system, key) is not None and not system.gpus:
+                yield checks.at((*loc, key), "says which GPUs to take, and the system has none; set gpus", key=True)
+        if system.mig is not None and system.gpus > 1:
+            yield checks.at((*loc, "mig"), "a process sees one part of a divided GPU only; set gpus: 1", key=True)
 
 
 def _frameworks(checks: _Checks) -> Mistakes:

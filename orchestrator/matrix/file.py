@@ -48,6 +48,8 @@ SECTIONS = ("models", "scripts", *OF_SUBJECTS)
 Argument = Annotated[Text, Field(pattern=kinds.ARGUMENT, max_length=kinds.MAX_TEXT)]
 Workers = Annotated[StrictInt, Field(ge=0, le=limits.MAX_WORKERS)]
 OptionLists = dict[str, Axis[Scalar]]
+GpuName = Annotated[Text, Field(min_length=1, max_length=128)]
+MigProfile = Annotated[Text, Field(pattern=r"^[1-9]g\.[1-9][0-9]*gb(\+[a-z0-9.]+)*$", max_length=32)]
 
 
 class SystemEntry(Shape):
@@ -58,6 +60,9 @@ class SystemEntry(Shape):
     )
     gpus: Annotated[StrictInt, Field(ge=0, le=limits.MAX_GPUS)] = Field(0, description="GPUs; 0 is a CPU system.")
     memory: Bytes | None = Field(None, description="Memory limit of the container: 8g, 512m, bytes.")
+    gpu: GpuName | None = Field(None, description="Name of its GPUs, with * for any characters: '*H100*'.")
+    gpu_memory: Bytes | None = Field(None, description="Least memory of each GPU: 40g, bytes.")
+    mig: MigProfile | None = Field(None, description="Profile of the parts of GPUs that it takes: 1g.10gb.")
 
 
 class FrameworkEntry(Shape):

@@ -109,7 +109,15 @@ def _resolved(
         name=entry.name or _name(path),
         seed=entry.seed,
         systems=tuple(
-            System(name, cpus=system.cpus, gpus=system.gpus, memory_bytes=system.memory)
+            System(
+                name,
+                cpus=system.cpus,
+                gpus=system.gpus,
+                memory_bytes=system.memory,
+                gpu=system.gpu,
+                gpu_memory_bytes=system.gpu_memory,
+                mig=system.mig,
+            )
             for name, system in entry.systems.items()
         ),
         frameworks=tuple(

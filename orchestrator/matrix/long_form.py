@@ -62,7 +62,9 @@ def _lists(axes: tuple[tuple[str, tuple[Any, ...]], ...]) -> dict[str, list[Any]
 
 
 def _system(system: System) -> dict[str, Any]:
-    return {"cpus": system.cpus, "gpus": system.gpus, "memory": system.memory_bytes}
+    limits = {"cpus": system.cpus, "gpus": system.gpus, "memory": system.memory_bytes}
+    wishes = {"gpu": system.gpu, "gpu_memory": system.gpu_memory_bytes, "mig": system.mig}
+    return limits | {name: value for name, value in wishes.items() if value is not None}
 
 
 def _framework(axes: FrameworkAxes) -> dict[str, Any]:

@@ -165,6 +165,13 @@ def entries(source: Source, key: str, shape: type[BaseModel]) -> Iterator[tuple[
         yield from (((key, index), entry) for entry in without_wrong_keys(item, shape))
 
 
+def named_entries(source: Source, key: str, shape: type[BaseModel]) -> Iterator[tuple[Loc, Any]]:
+    """Yield every entry of a mapping of the file with its place, without the keys that are wrong by themselves."""
+    section = source.value.get(key)
+    for name, item in section.items() if isinstance(section, dict) else ():
+        yield from (((key, name), entry) for entry in without_wrong_keys(item, shape))
+
+
 def without_wrong_keys(item: object, shape: type[BaseModel]) -> Iterator[Any]:
     """Yield an entry without the keys that are wrong by themselves, or nothing if the rest is no entry either."""
     adapter = TypeAdapter(shape)

@@ -5,12 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 from orchestrator.documents import DocumentKind, Envelope, json_text
-from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Workload
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, System, Workload
 from orchestrator.modes.parts.settings import PARITY_BATCH, Feed
 from orchestrator.planning import parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
     FedCell,
+    GpuCell,
     PlanData,
     PlannedCell,
     PlannedFile,
@@ -86,6 +87,7 @@ def _cell(cell: Cell) -> PlannedCell:
         "cpus": system.cpus,
         "gpus": system.gpus,
         "memory_bytes": system.memory_bytes,
+        **_wished(system),
         "model": workload.model,
         "mode": workload.mode,
         "batch_size": workload.batch_size,
@@ -122,6 +124,18 @@ def _shorter(cell: Cell) -> ShorterCell:
     if cell.parity_batch != PARITY_BATCH:
         shorter["parity_batch"] = cell.parity_batch
     return shorter
+
+
+def _wished(system: System) -> GpuCell:
+    """Return the wishes for GPUs that a system has."""
+    wishes = GpuCell()
+    if system.gpu is not None:
+        wishes["gpu"] = system.gpu
+    if system.gpu_memory_bytes is not None:
+        wishes["gpu_memory_bytes"] = system.gpu_memory_bytes
+    if system.mig is not None:
+        wishes["mig"] = system.mig
+    return wishes
 
 
 def _fed(workload: Workload) -> FedCell:

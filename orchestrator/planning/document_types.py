@@ -48,7 +48,15 @@ class FedCell(TypedDict, total=False):
     workers: int
 
 
-class PlannedCell(ShorterCell, FedCell):
+class GpuCell(TypedDict, total=False):
+    """The wishes of a cell for its GPUs, if it has any."""
+
+    gpu: str
+    gpu_memory_bytes: int
+    mig: str
+
+
+class PlannedCell(ShorterCell, FedCell, GpuCell):
     """A cell of a plan, as a flat row."""
 
     id: str

@@ -89,6 +89,8 @@ def _system(system: System) -> Iterator[str]:
         yield from _number("cpus", system.cpus, 1, limits.MAX_CPUS)
     if system.memory_bytes is not None:
         yield from _number("memory_bytes", system.memory_bytes, limits.MIN_BYTES, limits.MAX_BYTES)
+    if system.gpu_memory_bytes is not None:
+        yield from _number("gpu_memory_bytes", system.gpu_memory_bytes, limits.MIN_BYTES, limits.MAX_BYTES)
 
 
 def _number(name: str, value: int, least: int, most: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,3 +74,46 @@ def test_second_threads_are_offered_last(places: list[tuple[int, int]]) -> None:
         ranks.append(seen.get((cpu.socket, cpu.core), 0))
         seen[cpu.socket, cpu.core] = ranks[-1] + 1
     assert all(before <= after for before, after in pairwise(ranks))
+
+
+MIXED = Inventory(
+    (Cpu(0, 0),), GIB,
+    (
+        Gpu(0, "GPU-0", "Example A100-PCIE-40GB", 40 * GIB), Gpu(1, "GPU-1", "Example H100 80GB", 80 * GIB),
+        Gpu(2, "MIG-2", "Example H100 MIG 1g.10gb", 10 * GIB, mig="1g.10gb"), Gpu(3, "GPU-3", "Example GB10", None),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("system", "uuids"),
+    [
+        (System("s", gpus=1, gpu="*H100*"), ["GPU-1"]),
+        (System("s", gpus=1, gpu="*h100*"), ["GPU-1"]),
+        (System("s", gpus=2, gpu_memory_bytes=40 * GIB), ["GPU-0", "GPU-1"]),
+        (System("s", gpus=1, mig="1g.10gb"), ["MIG-2"]),
+        (System("s", gpus=3), ["GPU-0", "GPU-1", "GPU-3"]),
+    ],
+)
+def test_a_system_gets_the_gpus_it_names(system: System, uuids: list[str]) -> None:
+    """Patterns are of the whole name, in capitals or not. Whoever asks for no part gets none."""
+    given = allocate(system, MIXED)
+
+    assert isinstance(given, Allocation)
+    assert [gpu.uuid for gpu in given.gpus] == uuids
+
+
+HERE = "1 × Example A100-PCIE-40GB (40 GiB), 1 × Example H100 80GB (80 GiB), 1 × Example H100 MIG 1g.10gb (10 GiB)"
+
+
+@pytest.mark.parametrize(
+    ("system", "wanted"),
+    [
+        (System("s", gpus=2, gpu="*H100*"), "2 GPUs named '*H100*'"),
+        (System("s", gpus=1, gpu_memory_bytes=100 * GIB), "1 GPU with 100 GiB"),
+        (System("s", gpus=1, mig="2g.20gb", gpu="*H100*"), "1 GPU with the MIG profile 2g.20gb named '*H100*'"),
+        (System("s", gpus=4), "4 GPUs"),
+    ],
+)
+def test_gpus_that_do_not_fit_are_listed(system: System, wanted: str) -> None:
+    assert allocate(system, MIXED) == NoDevice(f"s needs {wanted}; this host has {HERE}, 1 × Example GB10")

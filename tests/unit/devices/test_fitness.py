@@ -161,7 +161,7 @@ def test_unreported_facts_of_a_gpu_are_unknown(monkeypatch: pytest.MonkeyPatch) 
         nvmlClocksThrottleReasonSwPowerCap=0x4, nvmlClocksThrottleReasonSwThermalSlowdown=0x20,
         nvmlClocksThrottleReasonHwThermalSlowdown=0x40,
     )  # fmt: skip
-    monkeypatch.setattr("orchestrator.devices.host.pynvml", driver)
+    monkeypatch.setattr("orchestrator.devices.gpus.pynvml", driver)
 
     assert vitals.gpus() == ((GpuVitals(0, "Example GPU", None, 1200, 1980, ("its power limit", "heat"), 2),), "")
 

@@ -1,0 +1,173 @@
+"""The GPUs of this host, as their driver describes them through its library (NVML)."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pynvml
+
+SYS_PCI = Path("/sys/bus/pci/devices")
+_MODES = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
+_MILLI = 1e-3
+_MEBI = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU, or one part of a GPU that is divided (MIG). What its driver does not tell is None."""
+
+    index: int
+    """Of the whole GPU, as the driver counts them."""
+    uuid: str
+    name: str
+    memory_bytes: int | None
+    """None for one that has no memory of its own size, such as one that shares the host's."""
+    mig: str | None = None
+    """The profile of a part, such as `1g.10gb`; None for a whole GPU."""
+    compute_capability: str | None = None
+    """Such as `9.0`."""
+    numa_node: int | None = None
+    nvlinks: tuple[int, ...] = ()
+    """The indices of the GPUs that it has a direct link to."""
+    ecc: bool | None = None
+    compute_mode: str | None = None
+    power_limit_w: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Return its name with its memory, such as `NVIDIA H100 80GB HBM3 (80 GiB)`."""
+        return self.name if self.memory_bytes is None else f"{self.name} ({self.memory_bytes / 2**30:.0f} GiB)"
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The library of the GPU driver, initialised, or why there is none."""
+
+    library: Any = None
+    fault: str = ""
+    """The answer of a driver that is installed and does not work; empty without a driver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpus:
+    """The usable GPUs of a host, with their driver."""
+
+    gpus: tuple[Gpu, ...] = ()
+    version: str | None = None
+    """Of the driver; None without one."""
+    fault: str = ""
+    """The fault of the driver, or of GPUs that do not answer, in one line; empty if there is none."""
+
+
+@contextmanager
+def nvml() -> Iterator[Driver]:
+    """Yield the driver's library, without one where no driver is installed or it does not work."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        is_absent = error.value == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
+        yield Driver(fault="" if is_absent else str(error))
+        return
+    try:
+        yield Driver(pynvml)
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def look(sys_pci: Path = SYS_PCI) -> Gpus:
+    """Ask the driver for its GPUs. One that has fallen off the bus, or is not ours to use, is a fault."""
+    with nvml() as driver:
+        if driver.library is None:
+            return Gpus(fault=driver.fault)
+        usable: list[Gpu] = []
+        faults = []
+        for index in range(driver.library.nvmlDeviceGetCount()):
+            try:
+                usable += _described(driver.library, index, sys_pci)
+            except pynvml.NVMLError as error:
+                faults.append(f"GPU {index}: {error}")
+        return Gpus(tuple(usable), text(driver.library.nvmlSystemGetDriverVersion()), "; ".join(faults))
+
+
+def asked(question: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the driver's answer, or None where it has none for this GPU."""
+    try:
+        return question(*arguments)
+    except pynvml.NVMLError:
+        return None
+
+
+def text(value: str | bytes) -> str:
+    """Return a text of the library, which is bytes in its older releases."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _described(library: Any, index: int, sys_pci: Path) -> list[Gpu]:
+    """Return a GPU, or its parts if it is divided. Raises `NVMLError` if it does not answer."""
+    handle = library.nvmlDeviceGetHandleByIndex(index)
+    memory = asked(library.nvmlDeviceGetMemoryInfo, handle)
+    capability = asked(library.nvmlDeviceGetCudaComputeCapability, handle)
+    ecc = asked(library.nvmlDeviceGetEccMode, handle)
+    limit = asked(library.nvmlDeviceGetPowerManagementLimit, handle)
+    whole = Gpu(
+        index=index,
+        uuid=text(library.nvmlDeviceGetUUID(handle)),
+        name=text(library.nvmlDeviceGetName(handle)),
+        memory_bytes=int(memory.total) if memory else None,
+        compute_capability=".".join(map(str, capability)) if capability else None,
+        numa_node=_numa_node(library, handle, sys_pci),
+        nvlinks=_nvlinks(library, handle),
+        ecc=bool(ecc[0]) if ecc else None,
+        compute_mode=_MODES.get(asked(library.nvmlDeviceGetComputeMode, handle)),
+        power_limit_w=limit * _MILLI if limit is not None else None,
+    )
+    mode = asked(library.nvmlDeviceGetMigMode, handle)
+    return list(_parts(library, handle, whole)) if mode and mode[0] else [whole]
+
+
+def _parts(library: Any, handle: Any, whole: Gpu) -> Iterator[Gpu]:
+    """Yield the parts of a divided GPU."""
+    for number in range(asked(library.nvmlDeviceGetMaxMigDeviceCount, handle) or 0):
+        part = asked(library.nvmlDeviceGetMigDeviceHandleByIndex, handle, number)
+        if part is None:  # a place without a part
+            continue
+        name = text(library.nvmlDeviceGetName(part))
+        attributes = asked(library.nvmlDeviceGetAttributes_v2, part)
+        profile = re.search(r"\bMIG (\S+)", name)
+        yield replace(
+            whole,
+            uuid=text(library.nvmlDeviceGetUUID(part)),
+            name=name,
+            memory_bytes=int(attributes.memorySizeMB) * _MEBI if attributes else None,
+            mig=profile[1] if profile else "",
+        )
+
+
+def _numa_node(library: Any, handle: Any, sys_pci: Path) -> int | None:
+    """Return the NUMA node that the kernel names, or None if it names none or calls it -1."""
+    pci = asked(library.nvmlDeviceGetPciInfo, handle)
+    if pci is None:
+        return None
+    domain, _, place = text(pci.busId).lower().partition(":")
+    try:
+        node = int((sys_pci / f"{domain[-4:]}:{place}" / "numa_node").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return node if node >= 0 else None
+
+
+def _nvlinks(library: Any, handle: Any) -> tuple[int, ...]:
+    """Return the indices of the GPUs at the other ends of its active links. Links to a switch have none."""
+    peers = set()
+    for link in range(library.NVML_NVLINK_MAX_LINKS):
+        if not asked(library.nvmlDeviceGetNvLinkState, handle, link):
+            continue
+        pci = asked(library.nvmlDeviceGetNvLinkRemotePciInfo, handle, link)
+        peer = asked(library.nvmlDeviceGetHandleByPciBusId, pci.busId) if pci else None
+        index = asked(library.nvmlDeviceGetIndex, peer) if peer is not None else None
+        if index is not None:
+            peers.add(int(index))
+    return tuple(sorted(peers))
