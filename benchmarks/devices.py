@@ -7,7 +7,7 @@ variable says, and a framework without a usable GPU may compute on the CPU and s
 import os
 from contextlib import contextmanager
 
-from benchmarks.errors import DeviceOutOfMemory, NoDevice
+from benchmarks.errors import DeviceOutOfMemory, NoUsableDevice
 
 GIVEN = "CUDA_VISIBLE_DEVICES"
 _MEMORY_SIGNS = (
@@ -69,7 +69,7 @@ def answer(ask, *arguments):
 
 
 def require_given(request):
-    """Raise `NoDevice` if the driver does not show a GPU that this process was given.
+    """Raise `NoUsableDevice` if the driver does not show a GPU that this process was given.
 
     Without the driver's library, nothing is known here, and the framework decides.
     """
@@ -83,27 +83,27 @@ def require_given(request):
     except ImportError:
         return
     except Exception as error:
-        raise NoDevice("the GPU driver does not answer: %s" % error) from None
+        raise NoUsableDevice("the GPU driver does not answer: %s" % error) from None
     lost = [uuid for uuid in uuids if answer(pynvml.nvmlDeviceGetHandleByUUID, uuid.encode()) is None]
     pynvml.nvmlShutdown()
     if lost:
-        raise NoDevice("the driver does not show %s, which this process was given" % ", ".join(lost))
+        raise NoUsableDevice("the driver does not show %s, which this process was given" % ", ".join(lost))
 
 
 def require_computing(request, session):
-    """Raise `NoDevice` if a session with a GPU computes elsewhere, by the device of a tensor that it computes.
+    """Raise `NoUsableDevice` if a session with a GPU computes elsewhere, by the device of a tensor that it computes.
 
     The session of a user's own definition need not tell it.
     """
     asked = getattr(session, "device_in_use", None) if request.gpus else None
     name = asked() if asked else None
     if name is not None and not any(kind in name.lower() for kind in ("gpu", "cuda")):
-        raise NoDevice("%s computes on %s, not on the GPU that it was given" % (request.builder, name))
+        raise NoUsableDevice("%s computes on %s, not on the GPU that it was given" % (request.builder, name))
 
 
 @contextmanager
 def errors_of(request):
-    """Raise `DeviceOutOfMemory` or `NoDevice` in place of a framework's own error of a GPU."""
+    """Raise `DeviceOutOfMemory` or `NoUsableDevice` in place of a framework's own error of a GPU."""
     try:
         yield
     except Exception as error:
@@ -111,8 +111,10 @@ def errors_of(request):
         if request.gpus and _has(_MEMORY_SIGNS, texts):
             message = "the device ran out of memory at batch size %d" % request.batch_size
             raise DeviceOutOfMemory(message) from error
-        if request.gpus and not isinstance(error, NoDevice) and _has(_ABSENCE_SIGNS, texts):
-            raise NoDevice("%s has no usable GPU: %s" % (request.builder, str(error).strip().split("\n")[0])) from error
+        if request.gpus and not isinstance(error, NoUsableDevice) and _has(_ABSENCE_SIGNS, texts):
+            raise NoUsableDevice(
+                "%s has no usable GPU: %s" % (request.builder, str(error).strip().split("\n")[0])
+            ) from error
         raise
 
 

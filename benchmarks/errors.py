@@ -46,7 +46,7 @@ class DeviceOutOfMemory(Failure):
     exit_code = 6
 
 
-class NoDevice(Failure):
+class NoUsableDevice(Failure):
     """The process has no usable GPU, or computes elsewhere than on the one it was given."""
 
     exit_code = 8

@@ -17,6 +17,10 @@ MUCH_STEAL = 0.1
 PRESSURE = 0.05
 SWAP_BYTES = 1e6
 GOOD_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock")
+GPU_TOOLKIT = (
+    "install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure --runtime=docker`,"
+    " and start the engine again"
+)
 _RELOAD = "load the kernel modules of the driver that its library belongs to, or reboot"
 
 
@@ -47,8 +51,8 @@ class HostFinding:
 def fitness(seen: Vitals) -> tuple[HostFinding, ...]:
     """Judge a host, in the order in which a person would put it right."""
     checks = (_load, _pressure, _swap, _steal, _governor, _turbo, _smt, _quota, _cpusets, _disk, _clock, *_ENGINE)
-    faults = [HostFinding("GPU driver", Level.WARNING, seen.gpu_fault, _RELOAD)] if seen.gpu_fault else []
-    return (*(check(seen) for check in checks), *faults, *(finding for gpu in seen.gpus for finding in _gpu(gpu)))
+    gpus = (finding for gpu in seen.gpus for finding in _gpu(gpu))
+    return (*(check(seen) for check in checks), *_gpu_driver(seen), *_gpu_access(seen), *gpus)
 
 
 def is_fit(findings: Iterable[HostFinding]) -> bool:
@@ -200,6 +204,17 @@ def _base(seen: Vitals) -> HostFinding:
 
 
 _ENGINE = (_engine, _base)
+
+
+def _gpu_driver(seen: Vitals) -> Sequence[HostFinding]:
+    return (HostFinding("GPU driver", Level.WARNING, seen.gpu_fault, _RELOAD),) if seen.gpu_fault else ()
+
+
+def _gpu_access(seen: Vitals) -> Sequence[HostFinding]:
+    name = "GPUs in containers"
+    if seen.gpu_access_problem:
+        return (HostFinding(name, Level.WARNING, f"the engine gives none: {seen.gpu_access_problem}", GPU_TOOLKIT),)
+    return (HostFinding(name, Level.OK, f"by {seen.gpu_access}"),) if seen.gpu_access else ()
 
 
 def _gpu(gpu: GpuVitals) -> Sequence[HostFinding]:

@@ -52,7 +52,7 @@ class Driver:
 
 
 @dataclass(frozen=True, slots=True)
-class Gpus:
+class GpuInventory:
     """The usable GPUs of a host, with their driver."""
 
     gpus: tuple[Gpu, ...] = ()
@@ -77,11 +77,11 @@ def nvml() -> Iterator[Driver]:
         pynvml.nvmlShutdown()
 
 
-def look(sys_pci: Path = SYS_PCI) -> Gpus:
+def look(sys_pci: Path = SYS_PCI) -> GpuInventory:
     """Ask the driver for its GPUs. One that has fallen off the bus, or is not ours to use, is a fault."""
     with nvml() as driver:
         if driver.library is None:
-            return Gpus(fault=driver.fault)
+            return GpuInventory(fault=driver.fault)
         usable: list[Gpu] = []
         faults = []
         for index in range(driver.library.nvmlDeviceGetCount()):
@@ -89,7 +89,7 @@ def look(sys_pci: Path = SYS_PCI) -> Gpus:
                 usable += _described(driver.library, index, sys_pci)
             except pynvml.NVMLError as error:
                 faults.append(f"GPU {index}: {error}")
-        return Gpus(tuple(usable), text(driver.library.nvmlSystemGetDriverVersion()), "; ".join(faults))
+        return GpuInventory(tuple(usable), text(driver.library.nvmlSystemGetDriverVersion()), "; ".join(faults))
 
 
 def asked(question: Callable[..., Any], *arguments: Any) -> Any:

@@ -72,6 +72,9 @@ class Vitals:
     gpus: tuple[GpuVitals, ...] = ()
     gpu_fault: str = ""
     """The fault of the GPU driver, in one line."""
+    gpu_access: str = ""
+    """The way in which the engine gives containers GPUs; empty if it has none, or was not asked."""
+    gpu_access_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

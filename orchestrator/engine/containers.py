@@ -12,11 +12,12 @@ from typing import Any
 import docker
 import requests
 from docker.errors import APIError, DockerException, NotFound
-from docker.types import DeviceRequest, Mount
+from docker.types import Mount
 from docker.utils.socket import STDOUT, frames_iter
 
-from orchestrator.engine import confinement
+from orchestrator.engine import confinement, gpu_access
 from orchestrator.engine.confinement import TMP, Limits
+from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.files import BoundedLog
 from orchestrator.processes import (
     Cause,
@@ -54,6 +55,7 @@ class ContainerSpec:
     """Its cpuset; empty for every CPU."""
     gpus: tuple[str, ...] = ()
     """Device ids, as the driver names them."""
+    gpu_access: GpuAccess = GpuAccess.DEVICE_REQUESTS
     shown: tuple[tuple[Path, str], ...] = ()
     """Folders that it sees read-only, each with where: a foreign script's, a dataset's."""
     kept: tuple[Path, str] | None = None
@@ -269,12 +271,12 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
     if spec.cpus:
         host["cpuset_cpus"] = ",".join(map(str, spec.cpus))
     if spec.gpus:
-        host["device_requests"] = [DeviceRequest(driver="nvidia", device_ids=list(spec.gpus), capabilities=[["gpu"]])]
+        host |= gpu_access.host_settings(spec.gpu_access, spec.gpus)
     return {
         "image": spec.image,
         "command": list(spec.command),
         **({"entrypoint": [spec.program]} if spec.program else {}),
-        "environment": {"HOME": TMP} | dict(spec.environment),
+        "environment": {"HOME": TMP} | dict(spec.environment) | _of_gpus(spec),
         "labels": dict(spec.labels),
         "user": spec.user,
         "healthcheck": confinement.NO_HEALTH_CHECK,
@@ -282,6 +284,10 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
         "use_config_proxy": False,
         "host_config": api.create_host_config(**host),
     }
+
+
+def _of_gpus(spec: ContainerSpec) -> dict[str, str]:
+    return gpu_access.variables(spec.gpu_access, spec.gpus) if spec.gpus else {}
 
 
 def answers(client: docker.DockerClient) -> bool:

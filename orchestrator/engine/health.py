@@ -2,14 +2,15 @@
 
 import errno
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import docker
 import requests
 from docker.errors import APIError, DockerException
-from docker.types import DeviceRequest
 
 from orchestrator.engine import ownership
 from orchestrator.engine.confinement import NO_HEALTH_CHECK, covered_volumes, host_options, profile_for
@@ -18,6 +19,7 @@ from orchestrator.engine.images import one_line
 from orchestrator.engine.questions import LIMITS
 from orchestrator.processes import StartError
 
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _STORE_ERRORS = tuple(os.strerror(number).lower() for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO))
 
 
@@ -35,7 +37,7 @@ def start_fault(client: docker.DockerClient, image: str, network: str | None) ->
     try:
         limits = replace(LIMITS, seccomp=profile_for(client))
         with covered_volumes(client, image, (), {ownership.LABEL: str(ownership.this_process())}) as volumes:
-            _start(client, image, host_options(limits, network=network or "default") | {"mounts": volumes})
+            start(client, image, host_options(limits, network=network or "default") | {"mounts": volumes})
     except APIError as error:
         return one_line(str(error.explanation or error)) if error.is_server_error() else None
     except (DockerException, requests.exceptions.RequestException) as error:
@@ -45,25 +47,19 @@ def start_fault(client: docker.DockerClient, image: str, network: str | None) ->
     return None
 
 
-def gpu_fault(client: docker.DockerClient, image: str) -> str | None:
-    """Start a container of an image with all GPUs, and return why the engine does not give them, or None."""
-    request = DeviceRequest(driver="nvidia", count=-1, capabilities=[["gpu"]])
-    try:
-        limits = replace(LIMITS, seccomp=profile_for(client))
-        with covered_volumes(client, image, (), {ownership.LABEL: str(ownership.this_process())}) as volumes:
-            _start(client, image, host_options(limits) | {"mounts": volumes, "device_requests": [request]})
-    except APIError as error:
-        return one_line(str(error.explanation or error))
-    return None
-
-
-def _start(client: docker.DockerClient, image: str, options: dict[str, Any]) -> None:
+def start(
+    client: docker.DockerClient,
+    image: str,
+    options: dict[str, Any],
+    variables: Mapping[str, str] = NO_VARIABLES,
+) -> None:
     """Start a container with the options of its host, and remove it."""
     identity = ""
     try:
         made = client.api.create_container(
             image, ["true"], entrypoint=[], user="0:0", working_dir="/", use_config_proxy=False,
             labels={ownership.LABEL: str(ownership.this_process())}, healthcheck=NO_HEALTH_CHECK,
+            environment=dict(variables),
             host_config=client.api.create_host_config(**options),
         )  # fmt: skip
         identity = str(made["Id"])

@@ -12,12 +12,14 @@ from pathlib import Path
 import docker
 
 from orchestrator import processes
+from orchestrator.devices.fitness import GPU_TOOLKIT
 from orchestrator.domain import BuildSettings, ImageSpec, Status
-from orchestrator.engine import confinement, containers, health, ownership
+from orchestrator.engine import confinement, containers, gpu_probe, ownership
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.engine.confinement import Limits
 from orchestrator.engine.containers import ContainerSpec, EngineLostError
+from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.engine.images import BuildError, facts
 from orchestrator.engine.ownership import Owner
 from orchestrator.engine.questions import ask
@@ -33,11 +35,6 @@ from orchestrator.runtimes.variables import in_container
 
 ENGINE_PATIENCE_S = 120.0
 """Seconds within which an engine that went away may come back, as after an upgrade of its package."""
-
-_TOOLKIT = (
-    "install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure --runtime=docker`, and start the engine"
-    " again; or select the CPU systems alone"
-)
 
 
 class DockerRuntime:
@@ -57,6 +54,7 @@ class DockerRuntime:
         self._user = user
         self._owner = owner
         self._cache = cache
+        self._gpu_access = GpuAccess.DEVICE_REQUESTS
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
@@ -73,12 +71,19 @@ class DockerRuntime:
         return self._known(images, built, jobs, stop)
 
     def _require_gpus(self, images: Sequence[ImageSpec], built: Mapping[str, Built | BuildFailure]) -> None:
-        """Raise `HostError` if the engine gives its containers no GPUs and an image is for one."""
+        """Find the way in which the engine gives its containers GPUs, if an image is for one.
+
+        Raises `HostError` if there is none.
+        """
         results = [built[image.name] for image in images if image.image_class != "cpu" and image.name in built]
         image = next((result.image_id for result in results if isinstance(result, Built)), None)
-        fault = health.gpu_fault(self._client, image) if image else None
-        if fault:
-            raise HostError(f"this engine gives containers no GPUs: {fault}; {_TOOLKIT}")
+        if image is None:
+            return
+        access = gpu_probe.working(self._client, image)
+        if not isinstance(access, GpuAccess):
+            remedy = f"{GPU_TOOLKIT}; or select the CPU systems alone"
+            raise HostError(f"this engine gives containers no GPUs: {access}; {remedy}")
+        self._gpu_access = access
 
     def _known(
         self, images: Sequence[ImageSpec], built: Mapping[str, Built | BuildFailure], jobs: int, stop: Stop
@@ -132,6 +137,7 @@ class DockerRuntime:
             shown=task.shown,
             kept=task.ready.compile_cache,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
+            gpu_access=self._gpu_access,
             limits=Limits(memory_bytes=task.system.memory_bytes, seccomp=self._seccomp),
         )
         with containers.container(self._client, spec, task.log) as container:

@@ -4,11 +4,15 @@ import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import docker
+
 from orchestrator.devices import vitals
 from orchestrator.devices.fitness import HostFinding, fitness, is_fit
 from orchestrator.devices.vitals import Vitals
+from orchestrator.engine import gpu_probe
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
+from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
@@ -64,9 +68,20 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         folder = Path(str(client.info().get("DockerRootDir") or ""))
         # Of an engine on another machine, or behind another user's walls, the disk cannot be asked from here.
         images = {"images": folder} if folder.is_absolute() and folder.is_dir() else {}
+        seen = _with_gpu_access(seen, client)
         return replace(
             seen,
             engine_version=str(client.version().get("Version")),
             base_problem=engine.unavailable(client, seen.base_image) or "",
             disks=vitals.disks(filling | images),
         )
+
+
+def _with_gpu_access(seen: Vitals, client: docker.DockerClient) -> Vitals:
+    """Start a container with all GPUs, if there are any and the base image is there, which is never pulled for this."""
+    if not seen.gpus or not engine.facts(client, seen.base_image):
+        return seen
+    access = gpu_probe.working(client, seen.base_image)
+    if isinstance(access, GpuAccess):
+        return replace(seen, gpu_access=access.value)
+    return replace(seen, gpu_access_problem=access)

@@ -10,7 +10,7 @@ from container_support import request_of
 from stubbed_driver import StubbedDriver
 
 from benchmarks import devices
-from benchmarks.errors import DeviceOutOfMemory, NoDevice
+from benchmarks.errors import DeviceOutOfMemory, NoUsableDevice
 from benchmarks.sampling import telemetry
 from benchmarks.sampling.gpus import Gpus
 
@@ -60,14 +60,14 @@ def test_a_size_that_is_not_told_is_left_out(driver: StubbedDriver) -> None:
 def test_a_given_gpu_that_is_lost_is_no_device(driver: StubbedDriver) -> None:
     driver.lost.add(1)
 
-    with pytest.raises(NoDevice, match=r"^the driver does not show GPU-1, which this process was given$"):
+    with pytest.raises(NoUsableDevice, match=r"^the driver does not show GPU-1, which this process was given$"):
         devices.require_given(ON_GPU)
 
 
 def test_a_driver_that_does_not_answer_is_no_device(driver: StubbedDriver) -> None:
     driver.init_error = pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH
 
-    with pytest.raises(NoDevice, match=r"the GPU driver does not answer: .*[Mm]ismatch"):
+    with pytest.raises(NoUsableDevice, match=r"the GPU driver does not answer: .*[Mm]ismatch"):
         devices.require_given(ON_GPU)
 
 
@@ -86,7 +86,7 @@ def test_a_gpu_is_known_by_its_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["/CPU:0", "cpu", "cpu(0)", "TFRT_CPU_0"])
 def test_computing_on_the_cpu_is_no_device(name: str) -> None:
     """Without a usable GPU, TensorFlow computes on the CPU and says nothing."""
-    with pytest.raises(NoDevice, match=r"^tensorflow computes on .*, not on the GPU that it was given$"):
+    with pytest.raises(NoUsableDevice, match=r"^tensorflow computes on .*, not on the GPU that it was given$"):
         devices.require_computing(ON_GPU, SimpleNamespace(device_in_use=lambda: name))
     devices.require_computing(request_of(gpus=0), SimpleNamespace(device_in_use=lambda: name))
 
@@ -131,5 +131,5 @@ def test_full_memory_is_told_by_any_framework(message: str) -> None:
 @pytest.mark.parametrize("message", ABSENCE)
 def test_a_missing_gpu_is_told_by_any_framework(message: str) -> None:
     assert str(raised(message)) == f"tensorflow has no usable GPU: {message}"
-    assert isinstance(raised(message), NoDevice)
+    assert isinstance(raised(message), NoUsableDevice)
     assert isinstance(raised(message, gpus=0), RuntimeError)
