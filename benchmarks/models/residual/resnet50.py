@@ -13,7 +13,7 @@ OPTIMIZER = {"name": "rmsprop", "learning_rate": 0.0001}
 BLOCKS = 5
 LATENCY_STEPS = 10
 PARITY_BATCH = 4
-PARITY_LEARNING_RATE = 0.00002
+PARITY_LEARNING_RATE = 0.000001
 QUICK = {"batch_size": 2, "repeats": 1}
 
 
