@@ -133,13 +133,21 @@ class _Execution:
         elif isinstance(ready, Ready):
             turn = Turn(self._with.run.name, cell.id, self._with.clock)
             with self._with.turns.taken(turn, self._with.listener, self._with.stop) as mine:
-                if mine:
+                held = self._held(allocation) if mine else ""
+                if mine and not held:
                     return self._attempts(cell, repeat, position, ready, allocation)
-            outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
+            outcome = _not_launched(cell, repeat, Status.NO_DEVICE if held else Status.NOT_RUN, held or STOPPED)
         else:
             outcome = self._without_environment(cell, repeat, ready)
         counts = Attempts(self._with.run, cell.id, repeat).not_launched(outcome)
         return counts, self._with.run.result(counts)
+
+    def _held(self, allocation: Allocation) -> str:
+        """Wait for the GPUs of a cell to be free, and return what holds them, or an empty text."""
+        if not allocation.gpus or self._with.gpu_gate is None:
+            return ""
+        end = self._with.gpu_gate(allocation, self._with.stop)
+        return f"not free after {end.wait_s:.0f} s of waiting: {end.held}" if end.held else ""
 
     def _unusable(self, cell: Cell, repeat: int, error: FolderError) -> tuple[Outcome, Result | None]:
         """Fail one repeat whose folder this user has no rights to, so that the others go on.

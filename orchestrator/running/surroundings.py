@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestrator.devices import Allocation, Inventory
+from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
 from orchestrator.domain import Plan
 from orchestrator.events import Listener
@@ -39,6 +40,8 @@ class Surroundings:
     """The store of parity answers for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], IdleWait] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
+    gpu_gate: Callable[[Allocation, Stop], GateEnd] | None = None
+    """Waits until the GPUs that a cell was given are free; without it, cells start at once."""
     free: Free | None = None
     """Removes an image after its last repeat; without it, all stay."""
     require_room: Callable[[Plan], None] = _ample

@@ -14,7 +14,16 @@ from typing import Any
 from orchestrator import __version__
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
-from orchestrator.devices import Allocation, Inventory, allocate, another_machine, host_facts, idle, inventory
+from orchestrator.devices import (
+    Allocation,
+    Inventory,
+    allocate,
+    another_machine,
+    gpu_gate,
+    host_facts,
+    idle,
+    inventory,
+)
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
@@ -168,6 +177,9 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             turns=Turns(places.turns(host.environment)),
             answers=host.cache / "parity",
             idle=(lambda allocated, stop: idle.wait(allocated.cpus, setting.idle_wait_s, stop))
+            if setting.idle_wait_s
+            else None,
+            gpu_gate=(lambda allocated, stop: gpu_gate.wait(allocated.gpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
             free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,

@@ -23,6 +23,8 @@ from running_fakes import (
     surroundings,
 )
 
+from orchestrator.devices import Gpu
+from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.domain import Cell, Duration, Outcome, Status, System
 from orchestrator.errors import HostError
 from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
@@ -90,6 +92,30 @@ def test_missing_device_ends_as_no_device(tmp_path: Path) -> None:
     assert (outcome.status, outcome.reason) == (Status.NO_DEVICE, "4_gpu needs 4 GPUs; this host has 0")
     assert (outcome.log, outcome.attempts) == (None, 0)
     assert (runtime.provided, runtime.launched) == ([], [])
+
+
+def test_a_held_gpu_ends_as_no_device(tmp_path: Path) -> None:
+    """The repeat names who holds it and is not launched. The next one finds the GPU free."""
+    runtime = FakeRuntime()
+    around, _ = surroundings(tmp_path / "run", runtime)
+    ends = iter([GateEnd(60.0, "GPU 0: python (process 123 of alice) runs on it"), GateEnd(0.5)])
+    host = replace(around.inventory, gpus=(Gpu(0, "GPU-0", "Example GPU", 1),))
+    around = replace(around, inventory=host, gpu_gate=lambda *_: next(ends))
+    cell = replace(a_cell(system=System("1_gpu", gpus=1)), repeats=2)
+    held, free = execute(a_plan(cell), around)
+
+    assert held.status is Status.NO_DEVICE
+    assert held.reason == "not free after 60 s of waiting: GPU 0: python (process 123 of alice) runs on it"
+    assert free.status is Status.OK
+    assert len(runtime.launched) == 1
+
+
+def test_cells_without_gpus_pass_the_gate(tmp_path: Path) -> None:
+    around, _ = surroundings(tmp_path / "run", FakeRuntime())
+    around = replace(around, gpu_gate=lambda *_: GateEnd(1.0, "asked for nothing"))
+    (outcome,) = execute(a_plan(a_cell()), around)
+
+    assert outcome.status is Status.OK
 
 
 def test_failed_build_marks_its_cells_only(tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""The wait before a cell starts, until its GPUs are free: nobody else computes on them, and they are cool."""
+
+import pwd
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pynvml
+
+from orchestrator.devices.gpus import Gpu, asked, nvml
+from orchestrator.processes import Stop
+
+PAUSE_S = 0.5
+MOST_BUSY_PERCENT = 5
+"""Share of the last moments in which something ran. Some drivers round up what a glance at them costs."""
+_HEAT = ("nvmlClocksThrottleReasonSwThermalSlowdown", "nvmlClocksThrottleReasonHwThermalSlowdown")
+
+
+@dataclass(frozen=True, slots=True)
+class GateEnd:
+    """The end of a wait for free GPUs."""
+
+    wait_s: float
+    held: str = ""
+    """What still held them when the time was over, in one line; empty if they were free."""
+
+
+class Clock(Protocol):
+    """The clock of a wait, such as the module `time`."""
+
+    def monotonic(self) -> float:
+        """Return the time in seconds."""
+
+    def sleep(self, seconds: float, /) -> None:
+        """Let time pass."""
+
+
+def wait(
+    gpus: Sequence[Gpu],
+    limit_s: float,
+    stop: Stop,
+    *,
+    look: Callable[[Sequence[Gpu]], str] | None = None,
+    clock: Clock = time,
+) -> GateEnd:
+    """Wait at most `limit_s` until these GPUs are free, or until `stop`."""
+    first = clock.monotonic()
+    while True:
+        held = (look or holders)(gpus)
+        waited_s = clock.monotonic() - first
+        if not held or stop.is_set():
+            return GateEnd(waited_s)
+        if waited_s >= limit_s:
+            return GateEnd(waited_s, held)
+        clock.sleep(PAUSE_S)
+
+
+def holders(gpus: Sequence[Gpu], proc: Path = Path("/proc")) -> str:
+    """Return what holds GPUs of this host, in one line, or an empty text if they are free.
+
+    What a driver does not tell holds nothing. A GPU that does not answer at all is not free.
+    """
+    with nvml() as driver:
+        if driver.library is None:
+            return f"the driver does not answer: {driver.fault or 'it is gone'}"
+        return "; ".join(held for gpu in gpus for held in _held(driver.library, gpu, proc))
+
+
+def _held(library: Any, gpu: Gpu, proc: Path) -> list[str]:
+    try:
+        handle = library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode())
+    except pynvml.NVMLError as error:
+        return [f"GPU {gpu.index}: {error}"]
+    processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle) or []
+    if processes:
+        return [f"GPU {gpu.index}: {_described(process.pid, proc)} runs on it" for process in processes]
+    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
+    if any(reasons & getattr(library, name) for name in _HEAT):
+        celsius = asked(library.nvmlDeviceGetTemperature, handle, library.NVML_TEMPERATURE_GPU)
+        return [f"GPU {gpu.index}: heat holds it back{'' if celsius is None else f' at {celsius} °C'}"]
+    rates = None if gpu.mig is not None else asked(library.nvmlDeviceGetUtilizationRates, handle)
+    if rates is not None and rates.gpu > MOST_BUSY_PERCENT:
+        return [f"GPU {gpu.index}: it is {rates.gpu} % busy"]
+    return []
+
+
+def _described(pid: int, proc: Path) -> str:
+    """Describe a process, such as `python (process 123 of alice)`, as far as this user may see it."""
+    folder = proc / str(pid)
+    try:
+        name = (folder / "comm").read_text(encoding="utf-8", errors="replace").strip()
+        owner = folder.stat().st_uid
+    except OSError:
+        return f"process {pid}"
+    try:
+        return f"{name} (process {pid} of {pwd.getpwuid(owner).pw_name})"
+    except KeyError:
+        return f"{name} (process {pid} of user {owner})"
