@@ -154,8 +154,22 @@ COMPILE_CACHE = "BENCH_COMPILE_CACHE"
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class CudaNeeds:
+    """The needs of a GPU build, by the release of CUDA that it is made with."""
+
+    version: str
+    """Of CUDA, such as `11.2`."""
+    driver: str
+    """The oldest driver that it runs with."""
+    capabilities: tuple[str, ...] = ()
+    """The oldest and the newest compute capability that it has code for; without the newest, new GPUs compile it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment(LaterFields):
     """The content of an image or a virtual environment, resolved from the catalog."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"cuda": None}
 
     builder: str
     """Module of `benchmarks/frameworks/` that speaks to this framework."""
@@ -174,6 +188,8 @@ class Environment:
     """Symbolic links (path, target) that its shared libraries need."""
     expected_versions: tuple[tuple[str, str], ...] = ()
     """Distribution and version which the finished environment must report, exactly or as a post-release."""
+    cuda: CudaNeeds | None = None
+    """The needs of its GPU build; None on CPUs, and where the catalog does not say."""
 
     @property
     def compile_cache(self) -> str | None:

@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog.model import Entry, Option, Release
 from orchestrator.catalog.versions import united
-from orchestrator.domain import COMPILE_CACHE, Environment, Framework, Options
+from orchestrator.domain import COMPILE_CACHE, CudaNeeds, Environment, Framework, Options
 
 COMPILED = "/compiled"
 """The folder of a container at which its compile cache is mounted."""
@@ -195,7 +195,7 @@ class Catalog:
     def _part(self, framework: Framework, gpus: int, release: Release) -> "_Part":
         entry = self._entry(framework)
         distribution = release.packages.get(framework.name, entry.packages[framework.name])
-        requirements, cuda_image = release.requirements, None
+        requirements, cuda_image, cuda = release.requirements, None, None
         if gpus and framework.backend is None:
             gpu = release.gpu
             if gpu is None or (gpu.packages and distribution not in gpu.packages):
@@ -205,11 +205,13 @@ class Catalog:
                 )
             distribution = gpu.packages.get(distribution, distribution)
             requirements, cuda_image = (*requirements, *gpu.requirements), gpu.cuda_image
+            cuda = gpu.cuda
         return _Part(
             release=release,
             pin=(distribution, framework.version),
             requirements=requirements,
             cuda_image=cuda_image,
+            cuda=CudaNeeds(cuda.version, cuda.driver, cuda.capabilities) if cuda else None,
             package_index=None if gpus else release.cpu_index,
         )
 
@@ -235,6 +237,7 @@ class _Part:
     pin: tuple[str, str]
     requirements: tuple[str, ...]
     cuda_image: str | None
+    cuda: CudaNeeds | None
     package_index: str | None
 
 
@@ -251,6 +254,7 @@ def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple
         requirements=(*(requirement(*pin) for pin in pins), *_united(requirements)),
         system_packages=tuple(dict.fromkeys(name for release in releases for name in release.system_packages)),
         cuda_image=next((part.cuda_image for part in parts if part.cuda_image), None),
+        cuda=next((part.cuda for part in parts if part.cuda), None),
         package_index=next((part.package_index for part in parts if part.package_index), None),
         variables=tuple(
             sorted({name: text for release in releases for name, text in release.variables.items()}.items())

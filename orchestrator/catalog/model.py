@@ -34,6 +34,19 @@ class Option(_Strict):
     """Debian packages of an image with a cell whose value is not the default."""
 
 
+Number = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
+
+
+class Cuda(_Strict):
+    """The release of CUDA that a GPU build is made with, and what that needs of a host."""
+
+    version: Number
+    driver: Number
+    """The oldest driver that it runs with."""
+    capabilities: tuple[Number, ...] = Field((), max_length=2)
+    """The oldest and the newest compute capability that it has code for; without the newest, new GPUs compile it."""
+
+
 class GpuVariant(_Strict):
     """The needs of a GPU system, in place of or in addition to the CPU environment."""
 
@@ -43,6 +56,7 @@ class GpuVariant(_Strict):
     """Added to the release's own."""
     cuda_image: str | None = None
     """The image whose CUDA and cuDNN libraries are copied in; None if the wheels bring their own."""
+    cuda: Cuda | None = None
 
 
 class Release(_Strict):

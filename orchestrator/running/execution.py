@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator.devices import Allocation, NoDevice, allocate
+from orchestrator.devices.needs import unmet
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import FolderError
 from orchestrator.events import Notice, RepeatFinished, RepeatStarted, RunStarted
@@ -64,6 +65,7 @@ class _Execution:
         self._with = surroundings
         self._policy = policy
         self._launcher = Launcher(plan, surroundings)
+        self._images = {image.name: image for image in plan.images}
         self._allocations = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
         }
@@ -90,7 +92,8 @@ class _Execution:
             yield outcome
 
     def _provide(self, todo: Sequence[Repeat]) -> Provided:
-        wanted = {cell.image for cell, _ in todo if isinstance(self._allocations[cell.system], Allocation)}
+        fitting = (cell for cell, _ in todo if isinstance(self._allocations[cell.system], Allocation))
+        wanted = {cell.image for cell in fitting if not self._unmet(cell)}
         images = [image for image in self._plan.images if image.name in wanted]
         if not images or self._with.stop.is_set():
             return {}
@@ -126,6 +129,8 @@ class _Execution:
         ready = provided.get(cell.image)
         if isinstance(allocation, NoDevice):
             outcome = _not_launched(cell, repeat, Status.NO_DEVICE, allocation.reason)
+        elif why_not := self._unmet(cell):
+            outcome = _not_launched(cell, repeat, Status.UNSUPPORTED, why_not)
         elif failed:
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, f"left out after {failed} failed")
         elif self._with.stop.is_set():
@@ -141,6 +146,13 @@ class _Execution:
             outcome = self._without_environment(cell, repeat, ready)
         counts = Attempts(self._with.run, cell.id, repeat).not_launched(outcome)
         return counts, self._with.run.result(counts)
+
+    def _unmet(self, cell: Cell) -> str:
+        """Return what the GPUs or the driver of this host lack for the build of a cell, or an empty text."""
+        allocation, image = self._allocations[cell.system], self._images.get(cell.image)
+        if image is None or not isinstance(allocation, Allocation):
+            return ""
+        return unmet(image.environment.cuda, allocation.gpus, self._with.inventory.driver)
 
     def _held(self, allocation: Allocation) -> str:
         """Wait for the GPUs of a cell to be free, and return what holds them, or an empty text."""

@@ -25,7 +25,7 @@ from running_fakes import (
 
 from orchestrator.devices import Gpu
 from orchestrator.devices.gpu_gate import GateEnd
-from orchestrator.domain import Cell, Duration, Outcome, Status, System
+from orchestrator.domain import Cell, CudaNeeds, Duration, Outcome, Status, System
 from orchestrator.errors import HostError
 from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, LostError, StartError, Watch
@@ -108,6 +108,20 @@ def test_a_held_gpu_ends_as_no_device(tmp_path: Path) -> None:
     assert held.reason == "not free after 60 s of waiting: GPU 0: python (process 123 of alice) runs on it"
     assert free.status is Status.OK
     assert len(runtime.launched) == 1
+
+
+def test_an_old_driver_is_unsupported_before_the_launch(tmp_path: Path) -> None:
+    """The image is not made either."""
+    runtime = FakeRuntime()
+    around, _ = surroundings(tmp_path / "run", runtime)
+    host = replace(around.inventory, gpus=(Gpu(0, "GPU-0", "Example GPU", 1),), driver="390.1")
+    needing = replace(SPEC, environment=replace(SPEC.environment, cuda=CudaNeeds("11.2", "450.80.02")))
+    plan = a_plan(a_cell(system=System("1_gpu", gpus=1)), images=(needing,))
+    (outcome,) = execute(plan, replace(around, inventory=host))
+
+    assert outcome.status is Status.UNSUPPORTED
+    assert outcome.reason == "CUDA 11.2 needs driver 450.80.02 or newer; this host has 390.1"
+    assert (runtime.provided, runtime.launched) == ([], [])
 
 
 def test_cells_without_gpus_pass_the_gate(tmp_path: Path) -> None:

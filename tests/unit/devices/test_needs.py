@@ -1,0 +1,54 @@
+"""The needs of a GPU build, held against drivers and GPUs of all ages."""
+
+import pytest
+
+from orchestrator.catalog import load
+from orchestrator.devices import Gpu
+from orchestrator.devices.needs import unmet
+from orchestrator.domain import CudaNeeds
+from orchestrator.resources import IMAGES
+
+OLD = CudaNeeds("10.1", "418.39", ("3.0", "7.5"))
+NEW = CudaNeeds("12", "525.60.13", ("5.0",))
+
+
+def gpu(capability: str | None) -> Gpu:
+    return Gpu(0, "GPU-0", "Example GPU", None, compute_capability=capability)
+
+
+@pytest.mark.parametrize(
+    ("needs", "capability", "driver", "said"),
+    [
+        (OLD, "7.5", "418.39", ""),
+        (OLD, "7.0", "570.124.06", ""),
+        (OLD, "7.5", "418.9", "CUDA 10.1 needs driver 418.39 or newer; this host has 418.9"),
+        (NEW, "9.0", "525.60", "CUDA 12 needs driver 525.60.13 or newer; this host has 525.60"),
+        (OLD, "9.0", "570.1", "code for compute capabilities from 3.0 to 7.5; Example GPU has 9.0"),
+        (OLD, "2.1", "570.1", "code for compute capabilities from 3.0 to 7.5; Example GPU has 2.1"),
+        (NEW, "3.5", "570.1", "code for compute capabilities from 5.0 on; Example GPU has 3.5"),
+        (NEW, "12.0", "570.1", ""),
+        (OLD, None, None, ""),
+        (None, "9.0", "1.0", ""),
+    ],
+)
+def test_old_drivers_and_new_gpus_are_refused(
+    needs: CudaNeeds | None, capability: str | None, driver: str | None, said: str
+) -> None:
+    """Versions are compared number by number, and what a host does not tell is no hindrance."""
+    found = unmet(needs, [gpu(capability)], driver)
+
+    assert found == said or (said and found.endswith(said))
+    assert unmet(needs, [], driver) == ""
+
+
+def test_every_cuda_image_of_the_catalog_has_its_needs() -> None:
+    """The release of CUDA in the name of an image is the one whose needs are given."""
+    variants = [
+        release.gpu for entry in load(IMAGES / "catalog").entries.values() for release in entry.releases if release.gpu
+    ]
+    images = {variant.cuda_image: variant.cuda for variant in variants if variant.cuda_image}
+
+    assert len(images) >= 7
+    for image, needs in images.items():
+        assert needs is not None, image
+        assert image.partition(":")[2].startswith(f"{needs.version}"), image
