@@ -54,6 +54,16 @@ class TensorFlowBuilder(keras2.Keras2Builder):
                 """
                 return tf.tuple(super().get_gradients(loss, params))
 
+            def get_updates(self, loss, params):
+                """Count a step only when all its updates are done.
+
+                Keras adds to the count at any moment of a step, and Adam's rate of this very step may come from the
+                count of the next one.
+                """
+                count, *others = super().get_updates(loss, params)
+                count.op._add_control_inputs([other.op if hasattr(other, "op") else other for other in others])
+                return [count, *others]
+
         return Gated
 
 
