@@ -162,7 +162,7 @@ class CudaNeeds:
     driver: str
     """The oldest driver that it runs with."""
     capabilities: tuple[str, ...] = ()
-    """The oldest and the newest compute capability that it has code for; without the newest, new GPUs compile it."""
+    """The oldest and the newest compute capability that it has code for; without a newest, drivers compile it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +293,8 @@ class BuildSettings:
 
     base_image: str | None = None
     """Template for which `is_base_image` holds; None takes the catalog's image for each Python."""
+    base_images: tuple[tuple[str, str], ...] = ()
+    """Pythons with templates of their own, such as `3.6`."""
     pip_index: str | None = None
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()

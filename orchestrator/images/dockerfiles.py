@@ -28,8 +28,18 @@ def base_reference(spec: ImageSpec, settings: BuildSettings) -> str:
 
 def base_image(python: str, settings: BuildSettings) -> str:
     """Return the base image for a Python such as `3.11`, without the registry prefix."""
-    template = settings.base_image or _base_images().of(python).image
+    template = _named(python, settings) or _base_images().of(python).image
     return template.replace("{python}", python)
+
+
+def _named(python: str, settings: BuildSettings) -> str | None:
+    """Return the template that the settings name for a Python, or None if they leave it to the catalog."""
+    return dict(settings.base_images).get(python, settings.base_image)
+
+
+def _archive(python: str, settings: BuildSettings) -> str | None:
+    """Return where the packages of the catalog's own base are kept, or None for another base."""
+    return None if _named(python, settings) else _base_images().of(python).apt_archive
 
 
 @cache
@@ -74,7 +84,7 @@ def environment_text(
         cuda_image=cuda_image,
         system_packages=environment.system_packages,
         apt_mirror=mirror,
-        apt_archive=None if mirror or settings.base_image else _base_images().of(environment.python).apt_archive,
+        apt_archive=None if mirror else _archive(environment.python, settings),
         apt_certificate=bool(certificates and mirror and mirror.startswith("https:")),
         links=environment.links,
         stage_label=labels.STAGE,

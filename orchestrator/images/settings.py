@@ -64,7 +64,7 @@ def overlay(explicit: BuildSettings, host: BuildSettings) -> BuildSettings:
     unsaid = {
         field.name: getattr(host, field.name)
         for field in fields(BuildSettings)
-        if field.name != "base_image" and not getattr(explicit, field.name)
+        if not field.name.startswith("base_image") and not getattr(explicit, field.name)
     }
     if explicit.pip_index:
         # The extra indexes and the ban on indexes belong to the index they were written beside.

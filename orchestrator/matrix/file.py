@@ -237,6 +237,9 @@ class BuildEntry(Shape):
     base_image: Annotated[Text, Field(min_length=1), AfterValidator(template_of_image)] | None = Field(
         None, description="Template; {python} becomes 3.11. Default: of the catalog, for each Python."
     )
+    base_images: dict[PythonText, Annotated[Text, Field(min_length=1), AfterValidator(template_of_image)]] = Field(
+        {}, description="Templates for single Pythons, over base_image."
+    )
     pip_index: Url | None = Field(None, description="Package index in place of PyPI.")
     extra_indexes: Axis[Url] | None = Field(None, description="Further package indexes.")
     find_links: Axis[Text] | None = Field(None, description="Folders or URLs with wheels; folders relative to here.")

@@ -92,6 +92,7 @@ def _package_sources(settings: BuildSettings) -> dict[str, object]:
     """Return the places that this site takes packages from, without credentials."""
     return {
         "base_image": settings.base_image,
+        **({"base_images": dict(settings.base_images)} if settings.base_images else {}),
         "registry": settings.registry,
         "index": _public(settings.pip_index) if settings.pip_index else None,
         "extra_indexes": [_public(url) for url in settings.extra_indexes],

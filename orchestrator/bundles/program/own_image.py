@@ -52,7 +52,8 @@ def recipe(wheels: Sequence[Path], python: str, settings: BuildSettings) -> OwnI
     files = [ContextFile(f"build/wheels/{wheel.name}", wheel) for wheel in sorted(wheels)]
     configuration = ContextFile("build/pip.conf", b"[global]\nno-index = true\nfind-links = /opt/build/wheels\n")
     trust = [ContextFile("build/ca.pem", certificates)] if certificates else []
-    identity = _text(python, BuildSettings(base_image=settings.base_image), certificates=False)
+    neutral = BuildSettings(base_image=settings.base_image, base_images=settings.base_images)
+    identity = _text(python, neutral, certificates=False)
     content = hashlib.sha256(f"{identity}\0{digest(files)}".encode()).hexdigest()[:12]
     text = _text(python, settings, certificates=bool(trust))
     spec = _spec(python)

@@ -43,7 +43,7 @@ def site_settings(explicit: BuildSettings, base_image: str | None, environment: 
     wanted = base_image or (environment.get(BASE_IMAGE_VARIABLE) if unsaid else None) or settings.base_image
     if wanted is not None and not is_base_image(wanted):
         raise InputError(f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim")
-    return replace(settings, base_image=wanted)
+    return replace(settings, base_image=wanted, base_images=() if base_image else settings.base_images)
 
 
 def site_base_image(python: str, base_image: str | None, environment: Mapping[str, str]) -> str:
