@@ -24,6 +24,9 @@ _MEMORY_SIGNS = (
 )
 _ABSENCE_SIGNS = (
     "Found no NVIDIA driver",
+    "NVIDIA driver on your system is too old",
+    "busy or unavailable",
+    "no kernel image is available",
     "No CUDA GPUs are available",
     "not compiled with CUDA enabled",
     "Unable to initialize backend 'cuda'",
@@ -54,7 +57,8 @@ def handles(library):
         # As bytes, which every release of the library takes.
         asked = [(library.nvmlDeviceGetHandleByUUID, uuid.encode()) for uuid in uuids]
     else:
-        asked = [(library.nvmlDeviceGetHandleByIndex, index) for index in range(library.nvmlDeviceGetCount())]
+        count = answer(library.nvmlDeviceGetCount) or 0
+        asked = [(library.nvmlDeviceGetHandleByIndex, index) for index in range(count)]
     answers = [answer(ask, what) for ask, what in asked]
     return [handle for handle in answers if handle is not None]
 
@@ -69,25 +73,71 @@ def answer(ask, *arguments):
 
 
 def require_given(request):
-    """Raise `NoUsableDevice` if the driver does not show a GPU that this process was given.
+    """Raise `NoUsableDevice` unless this process sees the GPUs that it was given, and no others, with the cause.
 
-    Without the driver's library, nothing is known here, and the framework decides.
+    CUDA is asked, as it obeys the variable, and the driver's library for the cause. Without a driver, the framework
+    decides what it can do.
     """
     uuids = given() if request.gpus else None
     if uuids is None:
         return
+    why = _driver_fault(uuids)
+    if why:
+        raise NoUsableDevice(why)
+    wanted = sorted(_digits(uuid) for uuid in uuids)
+    seen = _cuda_uuids() if all(len(digits) == 32 for digits in wanted) else None
+    if seen is not None and sorted(seen) != wanted:
+        message = "CUDA shows %d GPUs, and not just the %d that this process was given"
+        raise NoUsableDevice(message % (len(seen), len(uuids)))
+
+
+def _driver_fault(uuids):
+    """Return what the driver's library says of a GPU that it does not show, or None if all is well or there is none."""
     try:
         import pynvml
-
-        pynvml.nvmlInit()
     except ImportError:
-        return
+        return None
+    try:
+        pynvml.nvmlInit()
     except Exception as error:
-        raise NoUsableDevice("the GPU driver does not answer: %s" % error) from None
-    lost = [uuid for uuid in uuids if answer(pynvml.nvmlDeviceGetHandleByUUID, uuid.encode()) is None]
-    pynvml.nvmlShutdown()
-    if lost:
-        raise NoUsableDevice("the driver does not show %s, which this process was given" % ", ".join(lost))
+        return "the GPU driver does not answer: %s" % error
+    try:
+        for uuid in uuids:
+            try:
+                pynvml.nvmlDeviceGetHandleByUUID(uuid.encode())
+            except Exception as error:
+                return "the driver does not show %s, which this process was given: %s" % (uuid, error)
+    finally:
+        pynvml.nvmlShutdown()
+    return None
+
+
+def _cuda_uuids():
+    """Return the digits of the UUIDs of all devices that CUDA shows this process, or None if it cannot be asked."""
+    # Imported here, because only a process with a GPU needs it.
+    import ctypes
+
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+        # The later one tells the UUID of a part of a divided GPU, and not that of the GPU.
+        uuid_of = getattr(cuda, "cuDeviceGetUuid_v2", None) or cuda.cuDeviceGetUuid
+    except (OSError, AttributeError):
+        return None
+    count, device, uuid = ctypes.c_int(), ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    error = cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count))
+    if error:
+        raise NoUsableDevice("CUDA does not start: its error is number %d" % error)
+    seen = []
+    for number in range(count.value):
+        if cuda.cuDeviceGet(ctypes.byref(device), number) or uuid_of(ctypes.byref(uuid), device):
+            return None
+        seen.append(bytes(uuid).hex())
+    return seen
+
+
+def _digits(uuid):
+    """Return the hexadecimal digits of a UUID such as `GPU-8932f937-…`. Drivers before 470 name parts otherwise."""
+    return uuid.partition("-")[2].replace("-", "").lower()
 
 
 def require_computing(request, session):

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from benchmarks.errors import BadRequest, ImportFailed, Unsupported
+from benchmarks.errors import BadRequest, ImportFailed, NoUsableDevice, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.sampling import telemetry
 from benchmarks.vocabulary import losses
@@ -69,6 +69,8 @@ def import_builder(name, enter, package="frameworks"):
     try:
         builder = __import__("benchmarks.%s.%s" % (package, name), fromlist=["start"])
     except (Exception, SystemExit) as error:
+        if "libcuda.so" in str(error):
+            raise NoUsableDevice("%s needs the library of a GPU driver: %s" % (name, describe(error))) from error
         # Whatever a framework raises while it is imported, the environment is wrong.
         raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
     return builder, time.perf_counter() - begin

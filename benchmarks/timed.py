@@ -25,6 +25,7 @@ def execute(request, enter):
     process.prepare(request)
     # Before a framework is imported, which may bind this thread to one of the CPUs.
     readings = sampler(request)
+    devices.require_given(request)
     model = model_module(request.model, request.model_file)
     builder, import_s = process.import_builder(request.builder, enter)
 
@@ -33,7 +34,6 @@ def execute(request, enter):
     maker = definitions.maker(request, builder)
     workload = ModelWorkload(request, model, maker.OPTIONS)
     with devices.errors_of(request):
-        devices.require_given(request)
         session = definitions.start(maker, workload)
         devices.require_computing(request, session)
         _check_parameters(session, workload)

@@ -35,14 +35,9 @@ def start(workload):
     return _Session(workload)
 
 
-def computed_on():
-    """Return the device of an array that is computed."""
-    computed = jnp.zeros(1) + 1
-    return str(next(iter(computed.devices())) if hasattr(computed, "devices") else computed.device())
-
-
 class _Session:
     short_blocks = False
+    _in_use = None
 
     def __init__(self, workload):
         self._gpu = workload.one_device()
@@ -107,10 +102,11 @@ class _Session:
         """Return shape and type of what each layer yields for one sample, as JAX infers them without computing."""
         return jax.eval_shape(self._model.values, *self._model.state[:2], self._placed(self._zeros()))
 
-    @staticmethod
-    def device_in_use():
+    def device_in_use(self):
         """Return the device of a tensor that is computed where the steps are."""
-        return computed_on()
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on()
+        return self._in_use
 
     def facts(self):
         """Return the facts that JAX reports.

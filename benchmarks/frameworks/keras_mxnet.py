@@ -15,7 +15,7 @@ import keras
 import mxnet as mx
 from keras import backend
 
-from benchmarks.native import LAYOUTS, one_of
+from benchmarks.native import LAYOUTS, mxnet, one_of
 from benchmarks.native.keras import keras2_session
 from benchmarks.native.keras.on_mxnet import MxnetBuilder
 from benchmarks.vocabulary import features
@@ -44,6 +44,7 @@ class _Session(keras2_session.Keras2Session):
     def __init__(self, workload):
         mx.random.seed(workload.seed)
         self._context = "gpu(0)" if workload.one_device() else "cpu"
+        self._in_use = self._context if self._context == "cpu" else mxnet.computed_on(mx.gpu(0))
         last = one_of(workload.options, "layout", LAYOUTS) == "channels_last"
         super().__init__(workload, MxnetBuilder(last), context=[self._context])
 
@@ -53,8 +54,8 @@ class _Session(keras2_session.Keras2Session):
         mx.nd.waitall()
 
     def device_in_use(self):
-        """Return the context of an array that is computed where the steps are."""
-        return self._context if self._context == "cpu" else str((mx.nd.zeros(1, mx.gpu(0)) + 1).context)
+        """Return the context of an array that is computed where the steps are computed."""
+        return self._in_use
 
     def facts(self):
         """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""

@@ -41,15 +41,9 @@ def start(workload):
     return _Session(workload)
 
 
-def computed_on(device):
-    """Return the device of a tensor that is to be computed on a device. That is the CPU if there is no such GPU."""
-    with tf.device(device):
-        computed = tf.zeros(1) + 1.0
-    return "/" + computed.device.rpartition("device:")[2]
-
-
 class _Session:
     short_blocks = False
+    _in_use = None
 
     def __init__(self, workload):
         self._gpu = workload.one_device()
@@ -132,7 +126,9 @@ class _Session:
 
     def device_in_use(self):
         """Return the device of a tensor that is computed where the steps are."""
-        return computed_on(self._device)
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on(self._device)
+        return self._in_use
 
     def facts(self):
         """Return the facts that TensorFlow reports.

@@ -34,13 +34,9 @@ def _release():
     return tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
-def computed_on(device):
-    """Return the device of a tensor that is computed on a device."""
-    return str((torch.zeros(1, device=device) + 1).device)
-
-
 class _Session:
     short_blocks = False
+    _in_use = None
 
     def __init__(self, workload):
         torch.manual_seed(workload.seed)
@@ -166,7 +162,9 @@ class _Session:
 
     def device_in_use(self):
         """Return the device of a tensor that is computed where the steps are."""
-        return computed_on(self._device)
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on(self._device)
+        return self._in_use
 
     def facts(self):
         """Return the facts that PyTorch reports.

@@ -30,12 +30,12 @@ def execute(request, enter, clock=SYSTEM_CLOCK):
     sampler = timed.sampler(request)
     operator = definitions.named(request.model)
     size, seeds, tries = _axes(request)
+    devices.require_given(request)
     builder, import_s = process.import_builder(request.builder, enter, package="operators")
     enter("build")
     begin = clock.wall()
     options = merge_options(builder.OPTIONS, request.options, request.builder)
     with devices.errors_of(request):
-        devices.require_given(request)
         session = builder.start(operators.Settings(options, request.threads, request.gpus))
         devices.require_computing(request, session)
         calls = _Calls(session, operator, request, clock, sampler)

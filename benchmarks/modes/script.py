@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, process
+from benchmarks import MEASUREMENT_VERSION, devices, process
 from benchmarks.errors import BadRequest, Failure
 from benchmarks.sampling import telemetry
 
@@ -32,6 +32,7 @@ _CHUNK_BYTES = 65536
 def answer(request, enter):
     """Run the script of a request to its end. Raises `Failure` if it does not end with status 0."""
     process.prepare(request)
+    devices.require_given(request)
     return execute(request, enter), "ran %s" % request.cell
 
 

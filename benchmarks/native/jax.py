@@ -9,6 +9,12 @@ from benchmarks.vocabulary import losses
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 
+def computed_on():
+    """Return the device of an array that is computed."""
+    computed = jnp.zeros(1) + 1
+    return str(next(iter(computed.devices())) if hasattr(computed, "devices") else computed.device())
+
+
 class FlaxLstm(nnx.Module):
     """An LSTM over (batch, time, features), made of flax's scan and its cell with one product for all gates."""
 

@@ -14,6 +14,13 @@ from benchmarks.vocabulary.weights import (
 LAYERS = tf.keras.layers
 
 
+def computed_on(device):
+    """Return the device of a tensor that is to be computed on a device. That is the CPU if there is no such GPU."""
+    with tf.device(device):
+        computed = tf.zeros(1) + 1.0
+    return "/" + computed.device.rpartition("device:")[2]
+
+
 def first_bias(biases):
     """Constrain a GRU's two biases: the second stays at zero."""
     return biases * tf.constant([[1.0], [0.0]], biases.dtype)

@@ -8,6 +8,11 @@ import torch
 from benchmarks.vocabulary import graph, losses
 
 
+def computed_on(device):
+    """Return the device of a tensor that is computed on a device."""
+    return str((torch.zeros(1, device=device) + 1).device)
+
+
 class TorchLstm(torch.nn.LSTM):
     """A `torch.nn.LSTM` that yields all of its outputs or the last one, and no state.
 

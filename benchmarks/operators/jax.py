@@ -7,10 +7,10 @@ from jax import numpy as jnp
 from benchmarks import operators
 from benchmarks.frameworks.jax import (
     OPTIONS,  # noqa: F401 -- a part of the interface
-    computed_on,
     configure,
     pool_threads,
 )
+from benchmarks.native import jax as native
 
 
 def start(settings):
@@ -19,6 +19,8 @@ def start(settings):
 
 
 class _Session:
+    _in_use = None
+
     def __init__(self, settings):
         operators.require(settings, "precision", "fp32")
         operators.require(settings, "layout", "auto")
@@ -46,10 +48,11 @@ class _Session:
         """Copy the output to the host."""
         return numpy.asarray(handle)
 
-    @staticmethod
-    def device_in_use():
+    def device_in_use(self):
         """Return the device of an array that is computed where the operators are."""
-        return computed_on()
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on()
+        return self._in_use
 
     def facts(self):
         """Return the facts that JAX reports."""

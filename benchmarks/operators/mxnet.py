@@ -8,9 +8,9 @@ from benchmarks.errors import Unsupported
 from benchmarks.frameworks.mxnet import (
     OPTIONS,  # noqa: F401 -- a part of the interface
     STATIC,
-    computed_on,
     openmp_threads,
 )
+from benchmarks.native import mxnet as native
 
 
 def start(settings):
@@ -19,6 +19,8 @@ def start(settings):
 
 
 class _Session:
+    _in_use = None
+
     def __init__(self, settings):
         operators.require(settings, "precision", "fp32")
         operators.require(settings, "layout", "auto")
@@ -51,8 +53,10 @@ class _Session:
         return handle.asnumpy()
 
     def device_in_use(self):
-        """Return the device of a tensor that is computed where the steps are."""
-        return computed_on(self._context)
+        """Return the device of a tensor that is computed where the operators are."""
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on(self._context)
+        return self._in_use
 
     def facts(self):
         """Return the facts that MXNet reports."""

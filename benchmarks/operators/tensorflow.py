@@ -5,12 +5,12 @@ import tensorflow as tf
 from benchmarks import operators
 from benchmarks.frameworks.tensorflow import (
     OPTIONS,  # noqa: F401 -- a part of the interface
-    computed_on,
     configure,
     decorator,
     peak_device_bytes,
     synchronise_devices,
 )
+from benchmarks.native import tensorflow as native
 
 
 def start(settings):
@@ -19,6 +19,8 @@ def start(settings):
 
 
 class _Session:
+    _in_use = None
+
     def __init__(self, settings):
         operators.require(settings, "precision", "fp32")
         operators.require(settings, "layout", "auto")
@@ -60,8 +62,10 @@ class _Session:
         return handle.numpy()
 
     def device_in_use(self):
-        """Return the device of a tensor that is computed where the steps are."""
-        return computed_on(self._device)
+        """Return the device of a tensor that is computed where the operators are."""
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on(self._device)
+        return self._in_use
 
     def facts(self):
         """Return the facts that TensorFlow reports."""

@@ -3,7 +3,8 @@
 import torch
 
 from benchmarks import operators
-from benchmarks.frameworks.torch import OPTIONS, computed_on  # noqa: F401 -- OPTIONS is of the interface
+from benchmarks.frameworks.torch import OPTIONS  # noqa: F401 -- OPTIONS is of the interface
+from benchmarks.native import torch as native
 
 
 def start(settings):
@@ -12,6 +13,8 @@ def start(settings):
 
 
 class _Session:
+    _in_use = None
+
     def __init__(self, settings):
         operators.require(settings, "precision", "fp32")
         operators.require(settings, "layout", "auto")
@@ -43,8 +46,10 @@ class _Session:
         return handle.cpu().numpy()
 
     def device_in_use(self):
-        """Return the device of a tensor that is computed where the steps are."""
-        return computed_on(self._device)
+        """Return the device of a tensor that is computed where the operators are."""
+        if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
+            self._in_use = native.computed_on(self._device)
+        return self._in_use
 
     def facts(self):
         """Return the facts that PyTorch reports."""

@@ -205,7 +205,7 @@ class Catalog:
                 )
             distribution = gpu.packages.get(distribution, distribution)
             requirements, cuda_image = (*requirements, *gpu.requirements), gpu.cuda_image
-            cuda = gpu.cuda
+            cuda = gpu.needs(framework.version)
         return _Part(
             release=release,
             pin=(distribution, framework.version),

@@ -44,7 +44,7 @@ class Cuda(_Strict):
     driver: Number
     """The oldest driver that it runs with."""
     capabilities: tuple[Number, ...] = Field((), max_length=2)
-    """The oldest and the newest compute capability that it has code for; without the newest, new GPUs compile it."""
+    """The oldest and the newest compute capability that it has code for; without a newest, drivers compile it."""
 
 
 class GpuVariant(_Strict):
@@ -56,7 +56,15 @@ class GpuVariant(_Strict):
     """Added to the release's own."""
     cuda_image: str | None = None
     """The image whose CUDA and cuDNN libraries are copied in; None if the wheels bring their own."""
-    cuda: Cuda | None = None
+    cuda: Cuda | dict[VersionRange, Cuda] | None = None
+    """One for all versions, or the first whose range holds a version."""
+
+    def needs(self, version: str) -> Cuda | None:
+        """Return what the build of a version needs of a host, or None if the catalog does not say."""
+        if not isinstance(self.cuda, dict):
+            return self.cuda
+        holding = (cuda for among, cuda in self.cuda.items() if SpecifierSet(among).contains(version, prereleases=True))
+        return next(holding, None)
 
 
 class Release(_Strict):

@@ -17,10 +17,6 @@ MUCH_STEAL = 0.1
 PRESSURE = 0.05
 SWAP_BYTES = 1e6
 GOOD_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock")
-GPU_TOOLKIT = (
-    "install the NVIDIA Container Toolkit, run `nvidia-ctk runtime configure --runtime=docker`,"
-    " and start the engine again"
-)
 _RELOAD = "load the kernel modules of the driver that its library belongs to, or reboot"
 
 
@@ -213,7 +209,8 @@ def _gpu_driver(seen: Vitals) -> Sequence[HostFinding]:
 def _gpu_access(seen: Vitals) -> Sequence[HostFinding]:
     name = "GPUs in containers"
     if seen.gpu_access_problem:
-        return (HostFinding(name, Level.WARNING, f"the engine gives none: {seen.gpu_access_problem}", GPU_TOOLKIT),)
+        text = f"the engine gives none: {seen.gpu_access_problem}"
+        return (HostFinding(name, Level.WARNING, text, seen.gpu_access_remedy),)
     return (HostFinding(name, Level.OK, f"by {seen.gpu_access}"),) if seen.gpu_access else ()
 
 

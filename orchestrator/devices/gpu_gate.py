@@ -60,7 +60,7 @@ def wait(
 def holders(gpus: Sequence[Gpu], proc: Path = Path("/proc")) -> str:
     """Return what holds GPUs of this host, in one line, or an empty text if they are free.
 
-    What a driver does not tell holds nothing. A GPU that does not answer at all is not free.
+    A question that a driver does not answer counts as free. A GPU that is lost is not free.
     """
     with nvml() as driver:
         if driver.library is None:
@@ -69,18 +69,24 @@ def holders(gpus: Sequence[Gpu], proc: Path = Path("/proc")) -> str:
 
 
 def _held(library: Any, gpu: Gpu, proc: Path) -> list[str]:
+    """Return what holds a GPU, a line for each."""
     try:
-        handle = library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode())
+        return _holders_of(library, gpu, library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode()), proc)
     except pynvml.NVMLError as error:
         return [f"GPU {gpu.index}: {error}"]
+
+
+def _holders_of(library: Any, gpu: Gpu, handle: Any, proc: Path) -> list[str]:
     processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle) or []
     if processes:
         return [f"GPU {gpu.index}: {_described(process.pid, proc)} runs on it" for process in processes]
-    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
+    # Heat and clocks are those of the whole GPU, also for a part of it; the load of one part is not known.
+    whole = handle if gpu.mig is None else asked(library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle)
+    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole) or 0
     if any(reasons & getattr(library, name) for name in _HEAT):
-        celsius = asked(library.nvmlDeviceGetTemperature, handle, library.NVML_TEMPERATURE_GPU)
+        celsius = asked(library.nvmlDeviceGetTemperature, whole, library.NVML_TEMPERATURE_GPU)
         return [f"GPU {gpu.index}: heat holds it back{'' if celsius is None else f' at {celsius} °C'}"]
-    rates = None if gpu.mig is not None else asked(library.nvmlDeviceGetUtilizationRates, handle)
+    rates = asked(library.nvmlDeviceGetUtilizationRates, handle) if gpu.mig is None else None
     if rates is not None and rates.gpu > MOST_BUSY_PERCENT:
         return [f"GPU {gpu.index}: it is {rates.gpu} % busy"]
     return []

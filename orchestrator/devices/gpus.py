@@ -10,6 +10,7 @@ from typing import Any
 import pynvml
 
 SYS_PCI = Path("/sys/bus/pci/devices")
+_LOST = {pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED}
 _MODES = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
 _MILLI = 1e-3
 _MEBI = 2**20
@@ -38,8 +39,8 @@ class Gpu:
 
     @property
     def label(self) -> str:
-        """Return its name with its memory, such as `NVIDIA H100 80GB HBM3 (80 GiB)`."""
-        return self.name if self.memory_bytes is None else f"{self.name} ({self.memory_bytes / 2**30:.0f} GiB)"
+        """Return its name with its memory, such as `NVIDIA H100 80GB HBM3 (79.6 GiB)`."""
+        return self.name if self.memory_bytes is None else f"{self.name} ({self.memory_bytes / 2**30:.1f} GiB)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +83,28 @@ def look(sys_pci: Path = SYS_PCI) -> GpuInventory:
     with nvml() as driver:
         if driver.library is None:
             return GpuInventory(fault=driver.fault)
+        try:
+            count = driver.library.nvmlDeviceGetCount()
+            version = text(driver.library.nvmlSystemGetDriverVersion())
+        except pynvml.NVMLError as error:
+            return GpuInventory(fault=str(error))
         usable: list[Gpu] = []
         faults = []
-        for index in range(driver.library.nvmlDeviceGetCount()):
+        for index in range(count):
             try:
                 usable += _described(driver.library, index, sys_pci)
             except pynvml.NVMLError as error:
                 faults.append(f"GPU {index}: {error}")
-        return GpuInventory(tuple(usable), text(driver.library.nvmlSystemGetDriverVersion()), "; ".join(faults))
+        return GpuInventory(tuple(usable), version, "; ".join(faults))
 
 
 def asked(question: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the driver's answer, or None where it has none for this GPU."""
+    """Return the driver's answer, or None where it has none for this GPU. Raises `NVMLError` if the GPU is lost."""
     try:
         return question(*arguments)
-    except pynvml.NVMLError:
+    except pynvml.NVMLError as error:
+        if error.value in _LOST:
+            raise
         return None
 
 

@@ -1,9 +1,9 @@
 """The CPUs a process may use, the memory and the GPUs of this host, and their allocation to a system."""
 
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from orchestrator.devices import gpus
@@ -12,6 +12,9 @@ from orchestrator.domain import System
 
 SYS_CPU = Path("/sys/devices/system/cpu")
 CPUINFO = Path("/proc/cpuinfo")
+_MAKER = "NVIDIA "
+_KEPT = 0.1
+"""Share of the memory in a GPU's name that its driver may not tell: 80 GB are 74.5 GiB, and some of that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +120,17 @@ def allocate(system: System, inventory: Inventory) -> Allocation | NoDevice:
 
 
 def fits(gpu: Gpu, system: System) -> bool:
-    """Return true if a GPU is one that a system asks for. A part of a divided GPU must be asked for by its profile."""
+    """Return true if a GPU is one that a system asks for. A part of a divided GPU must be asked for by its profile.
+
+    Names fit with and without the maker's. Drivers keep some memory to themselves, so that a GPU of 80 GB tells less.
+    """
     if system.mig != gpu.mig:
         return False
-    if system.gpu is not None and not fnmatchcase(gpu.name.lower(), system.gpu.lower()):
-        return False
-    return system.gpu_memory_bytes is None or (gpu.memory_bytes or 0) >= system.gpu_memory_bytes
+    if system.gpu is not None:
+        pattern = re.compile(re.escape(system.gpu).replace(r"\*", ".*"), re.IGNORECASE)
+        if not any(pattern.fullmatch(name) for name in (gpu.name, gpu.name.removeprefix(_MAKER))):
+            return False
+    return system.gpu_memory_bytes is None or (gpu.memory_bytes or 0) >= (1 - _KEPT) * system.gpu_memory_bytes
 
 
 def _lacking(system: System, inventory: Inventory) -> str:

@@ -75,6 +75,7 @@ class Vitals:
     gpu_access: str = ""
     """The way in which the engine gives containers GPUs; empty if it has none, or was not asked."""
     gpu_access_problem: str = ""
+    gpu_access_remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +125,21 @@ def gpus() -> tuple[tuple[GpuVitals, ...], str]:
     with nvml() as driver:
         if driver.library is None:
             return (), driver.fault
-        return tuple(_gpu(driver.library, index) for index in range(driver.library.nvmlDeviceGetCount())), ""
+        try:
+            count = driver.library.nvmlDeviceGetCount()
+        except pynvml.NVMLError as error:
+            return (), str(error)
+        return tuple(_gpu(driver.library, index) for index in range(count)), ""
 
 
 def _gpu(library: Any, index: int) -> GpuVitals:
     try:
-        handle = library.nvmlDeviceGetHandleByIndex(index)
+        return _answering(library, library.nvmlDeviceGetHandleByIndex(index), index)
     except pynvml.NVMLError as error:  # lost, or not ours to use
         return GpuVitals(index, "", None, None, None, (), None, fault=str(error))
+
+
+def _answering(library: Any, handle: Any, index: int) -> GpuVitals:
     name = asked(library.nvmlDeviceGetName, handle)
     reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
     processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle)

@@ -6,9 +6,6 @@ from typing import Any
 
 from docker.types import DeviceRequest
 
-ALL = "all"
-"""In the place of a UUID: every GPU."""
-
 
 class GpuAccess(StrEnum):
     """A way to give GPUs to a container."""
@@ -27,23 +24,43 @@ def host_settings(access: GpuAccess, uuids: Sequence[str]) -> dict[str, Any]:
         names = [f"nvidia.com/gpu={uuid}" for uuid in uuids]
         return {"device_requests": [DeviceRequest(driver="cdi", device_ids=names)]}
     if access is GpuAccess.DEVICE_REQUESTS:
-        which = {"count": -1} if list(uuids) == [ALL] else {"device_ids": list(uuids)}
-        return {"device_requests": [DeviceRequest(driver="nvidia", capabilities=[["gpu"]], **which)]}
+        return {"device_requests": [DeviceRequest(driver="nvidia", device_ids=list(uuids), capabilities=[["gpu"]])]}
     return {"runtime": "nvidia"}
 
 
 def variables(access: GpuAccess, uuids: Sequence[str]) -> dict[str, str]:
-    """Return the environment variables that give a container these GPUs."""
-    if access is not GpuAccess.RUNTIME:
+    """Return the environment variables that give a container these GPUs and no others.
+
+    An image of CUDA asks for all GPUs by a variable, which a runtime that is the engine's default would obey.
+    """
+    if access is GpuAccess.CDI:
+        return {"NVIDIA_VISIBLE_DEVICES": "void"}
+    if access is GpuAccess.DEVICE_REQUESTS:
         return {}
     return {"NVIDIA_VISIBLE_DEVICES": ",".join(uuids), "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 
 
-def candidates(information: Mapping[str, Any]) -> list[GpuAccess]:
-    """Return the ways that an engine may have, by what it says of itself, in the order in which to try them."""
+def candidates(information: Mapping[str, Any], version: Mapping[str, Any]) -> list[GpuAccess]:
+    """Return the ways that an engine may have, by what it says of itself, in the order in which to try them.
+
+    Podman has the names alone. It starts a container whose requests it does not understand, and gives it nothing.
+    """
+    if is_podman(version):
+        return [GpuAccess.CDI]
     has_cdi = bool(information.get("CDISpecDirs") or information.get("DiscoveredDevices"))
-    # Podman says nothing of it, and has no other way.
-    is_docker = bool(information.get("DockerRootDir"))
     has_runtime = "nvidia" in (information.get("Runtimes") or {})
-    ways = {GpuAccess.CDI: has_cdi or not is_docker, GpuAccess.DEVICE_REQUESTS: True, GpuAccess.RUNTIME: has_runtime}
+    ways = {GpuAccess.CDI: has_cdi, GpuAccess.DEVICE_REQUESTS: True, GpuAccess.RUNTIME: has_runtime}
     return [access for access, is_possible in ways.items() if is_possible]
+
+
+def is_podman(version: Mapping[str, Any]) -> bool:
+    """Return true if the engine is Podman, by the components that it names."""
+    return any("podman" in str(component.get("Name")).lower() for component in version.get("Components") or ())
+
+
+def remedy(version: Mapping[str, Any]) -> str:
+    """Return what to install so that an engine gives containers GPUs."""
+    toolkit = "install the NVIDIA Container Toolkit"
+    if is_podman(version):
+        return f"{toolkit}, and run `nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml`"
+    return f"{toolkit}, run `nvidia-ctk runtime configure --runtime=docker`, and start the engine again"

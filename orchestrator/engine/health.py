@@ -2,10 +2,8 @@
 
 import errno
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import docker
@@ -19,7 +17,6 @@ from orchestrator.engine.images import one_line
 from orchestrator.engine.questions import LIMITS
 from orchestrator.processes import StartError
 
-NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _STORE_ERRORS = tuple(os.strerror(number).lower() for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO))
 
 
@@ -37,7 +34,7 @@ def start_fault(client: docker.DockerClient, image: str, network: str | None) ->
     try:
         limits = replace(LIMITS, seccomp=profile_for(client))
         with covered_volumes(client, image, (), {ownership.LABEL: str(ownership.this_process())}) as volumes:
-            start(client, image, host_options(limits, network=network or "default") | {"mounts": volumes})
+            _start(client, image, host_options(limits, network=network or "default") | {"mounts": volumes})
     except APIError as error:
         return one_line(str(error.explanation or error)) if error.is_server_error() else None
     except (DockerException, requests.exceptions.RequestException) as error:
@@ -47,19 +44,13 @@ def start_fault(client: docker.DockerClient, image: str, network: str | None) ->
     return None
 
 
-def start(
-    client: docker.DockerClient,
-    image: str,
-    options: dict[str, Any],
-    variables: Mapping[str, str] = NO_VARIABLES,
-) -> None:
+def _start(client: docker.DockerClient, image: str, options: dict[str, Any]) -> None:
     """Start a container with the options of its host, and remove it."""
     identity = ""
     try:
         made = client.api.create_container(
             image, ["true"], entrypoint=[], user="0:0", working_dir="/", use_config_proxy=False,
             labels={ownership.LABEL: str(ownership.this_process())}, healthcheck=NO_HEALTH_CHECK,
-            environment=dict(variables),
             host_config=client.api.create_host_config(**options),
         )  # fmt: skip
         identity = str(made["Id"])

@@ -33,7 +33,7 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
 
     The answer is cut at about `ANSWER_BYTES`. Raises `BuildError` with its last line where it fails or does not end.
     """
-    with _answer(client, ContainerSpec(image, None, USER, tuple(arguments)), timeout_s, ANSWER_BYTES) as answer:
+    with answer_of(client, ContainerSpec(image, None, USER, tuple(arguments)), timeout_s, ANSWER_BYTES) as answer:
         return answer.read()
 
 
@@ -52,7 +52,7 @@ def python_answer(
     spec = ContainerSpec(
         image, None, ROOT, ("-I", "-S", "-c", program), program=interpreter(document), reads_everything=True
     )
-    with _answer(client, spec, PYTHON_TIMEOUT_S, limit_bytes, stop) as answer:
+    with answer_of(client, spec, PYTHON_TIMEOUT_S, limit_bytes, stop) as answer:
         yield answer
 
 
@@ -63,13 +63,17 @@ def interpreter(document: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _answer(
+def answer_of(
     client: docker.DockerClient,
     spec: ContainerSpec,
     timeout_s: float,
     limit_bytes: int,
     stop: Stop = NEVER,
 ) -> Iterator[TextIO]:
+    """Run a container, confined like what is measured, and give what it wrote to standard output.
+
+    Raises `BuildError` with its last line where it fails or does not end.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answer"
         with _refusals():

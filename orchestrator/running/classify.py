@@ -62,9 +62,10 @@ def _failure(ended: Ended, task: Task, said: str) -> Classification:
         bound = f" of {limit / 2**20:g} MiB" if limit else ""
         return Classification(Status.OOM_HOST, _with(f"killed for want of memory{bound}", said))
     if ended.exit_code in EXIT_STATUS:
-        return Classification(
-            EXIT_STATUS[ended.exit_code], said or f"exit status {ended.exit_code}, and nothing in the log"
-        )
+        status = EXIT_STATUS[ended.exit_code]
+        if status is Status.NO_DEVICE and not task.system.gpus:  # it was given none, and so cannot lack one
+            status = Status.FAILED
+        return Classification(status, said or f"exit status {ended.exit_code}, and nothing in the log")
     if ended.signal is not None:
         return Classification(Status.FAILED, _with(f"killed by {_signal_name(ended.signal)}", said))
     return Classification(Status.FAILED, said or f"exit status {ended.exit_code}, and nothing in the log")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator.devices import Allocation, NoDevice, allocate
-from orchestrator.devices.needs import unmet
+from orchestrator.devices.needs import lacking
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import FolderError
 from orchestrator.events import Notice, RepeatFinished, RepeatStarted, RunStarted
@@ -138,10 +138,9 @@ class _Execution:
         elif isinstance(ready, Ready):
             turn = Turn(self._with.run.name, cell.id, self._with.clock)
             with self._with.turns.taken(turn, self._with.listener, self._with.stop) as mine:
-                held = self._held(allocation) if mine else ""
-                if mine and not held:
+                if mine:
                     return self._attempts(cell, repeat, position, ready, allocation)
-            outcome = _not_launched(cell, repeat, Status.NO_DEVICE if held else Status.NOT_RUN, held or STOPPED)
+            outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         else:
             outcome = self._without_environment(cell, repeat, ready)
         counts = Attempts(self._with.run, cell.id, repeat).not_launched(outcome)
@@ -150,16 +149,9 @@ class _Execution:
     def _unmet(self, cell: Cell) -> str:
         """Return what the GPUs or the driver of this host lack for the build of a cell, or an empty text."""
         allocation, image = self._allocations[cell.system], self._images.get(cell.image)
-        if image is None or not isinstance(allocation, Allocation):
+        if image is None or not isinstance(allocation, Allocation) or not self._with.has_published_builds:
             return ""
-        return unmet(image.environment.cuda, allocation.gpus, self._with.inventory.driver)
-
-    def _held(self, allocation: Allocation) -> str:
-        """Wait for the GPUs of a cell to be free, and return what holds them, or an empty text."""
-        if not allocation.gpus or self._with.gpu_gate is None:
-            return ""
-        end = self._with.gpu_gate(allocation, self._with.stop)
-        return f"not free after {end.wait_s:.0f} s of waiting: {end.held}" if end.held else ""
+        return lacking(image, allocation.gpus, self._with.inventory.driver)
 
     def _unusable(self, cell: Cell, repeat: int, error: FolderError) -> tuple[Outcome, Result | None]:
         """Fail one repeat whose folder this user has no rights to, so that the others go on.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from orchestrator.devices import Allocation
 from orchestrator.devices.disturbance import judge
+from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged
@@ -49,6 +50,11 @@ class Launcher:
             working = self._script_seen(cell.script, run.repeat_folder(cell.id, repeat))
             request = with_script(request, cell.script, working, data_folder)
         request = with_data(request, data, data_folder)
+        gate = self._gate(allocation)
+        if gate and gate.held:
+            reason = f"not free after {gate.wait_s:.0f} s of waiting: {gate.held}"
+            held = Outcome(cell.id, repeat, Status.NO_DEVICE, reason, attempts=earlier, idle_wait_s=gate.wait_s)
+            return held, None
         folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
@@ -83,7 +89,7 @@ class Launcher:
             create_s=ended.create_s if ended else None,
             exit_code=ended.exit_code if ended else None,
             image_id=(ended.image_id if ended else None) or ready.image_id,
-            idle_wait_s=waited.wait_s if waited else None,
+            idle_wait_s=_together(gate, waited),
             busy=waited.busy if waited else "",
             disturbed_blocks=len(judgement.marks) if judgement and judgement.blocks else None,
             disturbance=str(judgement) if judgement and judgement.disturbed else "",
@@ -119,6 +125,12 @@ class Launcher:
             return script_copies.ScriptCopy()
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 
+    def _gate(self, allocation: Allocation) -> GateEnd | None:
+        """Wait for the GPUs of a cell to be free."""
+        if not allocation.gpus or self._with.gpu_gate is None:
+            return None
+        return self._with.gpu_gate(allocation, self._with.stop)
+
     def _idle(self, allocation: Allocation) -> IdleWait | None:
         """Wait for the host to be idle.
 
@@ -131,6 +143,12 @@ class Launcher:
             self._reported_busy = True
             self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
         return waited
+
+
+def _together(*waits: GateEnd | IdleWait | None) -> float | None:
+    """Return the seconds of all waits, or None if there was none."""
+    seconds = [wait.wait_s for wait in waits if wait is not None]
+    return sum(seconds) if seconds else None
 
 
 def _judged(ended: Ended, request: Request, task: Task, output: OutputWatches) -> tuple[Classification, Result | None]:

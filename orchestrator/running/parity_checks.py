@@ -31,7 +31,7 @@ from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import Ended, Provided, Ready, Task
 from orchestrator.user_files import ModelFile
 
-_AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED}
+_AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED, Status.NO_DEVICE}
 """Outcomes that a resumed run always tries anew, as they say nothing of what was to be checked."""
 
 Machine = tuple[str | None, tuple[str, ...], str | None]

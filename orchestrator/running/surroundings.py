@@ -42,6 +42,8 @@ class Surroundings:
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
     gpu_gate: Callable[[Allocation, Stop], GateEnd] | None = None
     """Waits until the GPUs that a cell was given are free; without it, cells start at once."""
+    has_published_builds: bool = True
+    """False if environments may hold other builds of a release than the package index has."""
     free: Free | None = None
     """Removes an image after its last repeat; without it, all stay."""
     require_room: Callable[[Plan], None] = _ample

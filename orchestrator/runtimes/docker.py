@@ -12,7 +12,7 @@ from pathlib import Path
 import docker
 
 from orchestrator import processes
-from orchestrator.devices.fitness import GPU_TOOLKIT
+from orchestrator.devices import gpus
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import confinement, containers, gpu_probe, ownership
 from orchestrator.engine import images as engine
@@ -79,10 +79,10 @@ class DockerRuntime:
         image = next((result.image_id for result in results if isinstance(result, Built)), None)
         if image is None:
             return
-        access = gpu_probe.working(self._client, image)
+        access = gpu_probe.working(self._client, image, [gpu.uuid for gpu in gpus.look().gpus])
         if not isinstance(access, GpuAccess):
-            remedy = f"{GPU_TOOLKIT}; or select the CPU systems alone"
-            raise HostError(f"this engine gives containers no GPUs: {access}; {remedy}")
+            remedy = f"{access.remedy}, or select the CPU systems alone"
+            raise HostError(f"this engine gives containers no GPUs: {access.reason}; {remedy}")
         self._gpu_access = access
 
     def _known(
@@ -252,6 +252,7 @@ class BundledRuntime(DockerRuntime):
         self._images = {image.name: image for image in images}
         self._remedy = remedy
 
+    @needed_for("looking up images")
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:

@@ -20,8 +20,8 @@ def threads(allocation: Allocation) -> dict[str, str]:
 def in_container(system: System, allocation: Allocation) -> dict[str, str]:
     """Return the variables of a container.
 
-    GPUs come by device requests, and are named for the harness, which sees whether they came. A CPU system must see
-    none, whatever the engine's default.
+    GPUs are named for the harness, which sees whether they came. A CPU system must see none, whatever the engine's
+    default.
     """
     hidden = {} if system.gpus else {"NVIDIA_VISIBLE_DEVICES": "void"}
     return {**threads(allocation), **hidden, "CUDA_VISIBLE_DEVICES": uuids(allocation)}

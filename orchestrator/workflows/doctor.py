@@ -1,18 +1,19 @@
 """The fitness of a host to measure."""
 
 import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-import docker
-
-from orchestrator.devices import vitals
+from orchestrator.devices import gpus, vitals
 from orchestrator.devices.fitness import HostFinding, fitness, is_fit
 from orchestrator.devices.vitals import Vitals
 from orchestrator.engine import gpu_probe
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.engine.gpu_access import GpuAccess
+from orchestrator.engine.gpu_probe import NoAccess
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
@@ -53,8 +54,8 @@ def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
     """
     wanted = site_base_image(PYTHON, options.base_image, host.environment)
     filling = {"results": options.results, "environments": host.cache}
-    gpus, fault = vitals.gpus()
-    seen = replace(vitals.examine(), gpus=gpus, gpu_fault=fault, base_image=wanted)
+    present, fault = vitals.gpus()
+    seen = replace(vitals.examine(), gpus=present, gpu_fault=fault, base_image=wanted)
     return DoctorResult(fitness(_with_engine(seen, filling, host)))
 
 
@@ -68,7 +69,8 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         folder = Path(str(client.info().get("DockerRootDir") or ""))
         # Of an engine on another machine, or behind another user's walls, the disk cannot be asked from here.
         images = {"images": folder} if folder.is_absolute() and folder.is_dir() else {}
-        seen = _with_gpu_access(seen, client)
+        if engine.facts(client, seen.base_image):  # which is never pulled for this
+            seen = _with_gpu_access(seen, partial(gpu_probe.working, client, seen.base_image))
         return replace(
             seen,
             engine_version=str(client.version().get("Version")),
@@ -77,11 +79,12 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         )
 
 
-def _with_gpu_access(seen: Vitals, client: docker.DockerClient) -> Vitals:
-    """Start a container with all GPUs, if there are any and the base image is there, which is never pulled for this."""
-    if not seen.gpus or not engine.facts(client, seen.base_image):
+def _with_gpu_access(seen: Vitals, access_to: Callable[[Sequence[str]], GpuAccess | NoAccess]) -> Vitals:
+    """Ask for all GPUs in a container, if there are any."""
+    usable = gpus.look().gpus
+    if not usable:
         return seen
-    access = gpu_probe.working(client, seen.base_image)
+    access = access_to([gpu.uuid for gpu in usable])
     if isinstance(access, GpuAccess):
         return replace(seen, gpu_access=access.value)
-    return replace(seen, gpu_access_problem=access)
+    return replace(seen, gpu_access_problem=access.reason, gpu_access_remedy=access.remedy)

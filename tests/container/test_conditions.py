@@ -242,4 +242,7 @@ def test_without_a_driver_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "pynvml", StubbedDriver(refused={"nvmlInit"}))
     assert watched() is None
     monkeypatch.setitem(sys.modules, "pynvml", StubbedDriver(refused={"nvmlDeviceGetCount"}))
-    assert watched() is None
+    silent = watched()
+    assert silent is not None
+    silent.begin()
+    assert silent.end() == []

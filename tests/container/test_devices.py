@@ -60,7 +60,9 @@ def test_a_size_that_is_not_told_is_left_out(driver: StubbedDriver) -> None:
 def test_a_given_gpu_that_is_lost_is_no_device(driver: StubbedDriver) -> None:
     driver.lost.add(1)
 
-    with pytest.raises(NoUsableDevice, match=r"^the driver does not show GPU-1, which this process was given$"):
+    with pytest.raises(
+        NoUsableDevice, match=r"^the driver does not show GPU-1, which this process was given: GPU is lost$"
+    ):
         devices.require_given(ON_GPU)
 
 
@@ -122,7 +124,7 @@ def raised(message: str, **changes: Any) -> Exception:
 
 @pytest.mark.parametrize("message", MEMORY)
 def test_full_memory_is_told_by_any_framework(message: str) -> None:
-    """These are messages of PyTorch, JAX, TensorFlow, MXNet and cuDNN."""
+    """PyTorch, JAX, TensorFlow, MXNet and cuDNN word it differently."""
     assert str(raised(message)) == "the device ran out of memory at batch size 64"
     assert isinstance(raised(message), DeviceOutOfMemory)
     assert isinstance(raised(message, gpus=0), RuntimeError)
@@ -133,3 +135,26 @@ def test_a_missing_gpu_is_told_by_any_framework(message: str) -> None:
     assert str(raised(message)) == f"tensorflow has no usable GPU: {message}"
     assert isinstance(raised(message), NoUsableDevice)
     assert isinstance(raised(message, gpus=0), RuntimeError)
+
+
+GIVEN, SEEN = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", "8932f937d72c4106c12f20bd9faed9f6"
+
+
+@pytest.mark.parametrize(
+    ("seen", "fine"),
+    [
+        (["8932f937d72c4106c12f20bd9faed9f6"], True),
+        ([], False),
+        (["8932f937d72c4106c12f20bd9faed9f6", "0" * 32], False),
+    ],
+)
+def test_cuda_must_show_just_the_given_gpus(monkeypatch: pytest.MonkeyPatch, seen: list[str], fine: bool) -> None:
+    """Without a driver's library to ask, CUDA alone tells."""
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setenv(devices.GIVEN, GIVEN)
+    monkeypatch.setattr(devices, "_cuda_uuids", lambda: seen)
+    if fine:
+        devices.require_given(ON_GPU)
+    else:
+        with pytest.raises(NoUsableDevice, match=f"CUDA shows {len(seen)} GPUs, and not just the 1 that"):
+            devices.require_given(ON_GPU)

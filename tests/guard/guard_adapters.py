@@ -223,7 +223,10 @@ def requests(matrix: Path, folder: Path, *, pinned: bool) -> dict[str, dict[str,
     run = Run(folder)
     folder.mkdir()
     frozen_scripts.freeze(folder, prepared.scripts)
-    around = Surroundings(run, runtime, here, lambda: NOW, lambda _: None, threading.Event(), Turns(()))
+    # With packages of any source, of which the catalog does not know what they need of a driver.
+    around = Surroundings(
+        run, runtime, here, lambda: NOW, lambda _: None, threading.Event(), Turns(()), has_published_builds=False
+    )
     for _ in execute(plan, around, Policy()):
         pass
     found = {}

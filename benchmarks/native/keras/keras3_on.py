@@ -34,9 +34,9 @@ def _prepare_tensorflow(threads, gpu):
     if not gpu:
         tf.config.set_visible_devices([], "GPU")
         return "/CPU:0"
-    with tf.device("/GPU:0"):
-        computed = tf.zeros(1) + 1.0
-    return "/" + computed.device.rpartition("device:")[2]
+    from benchmarks.native import tensorflow as native
+
+    return native.computed_on("/GPU:0")
 
 
 def _prepare_torch(threads, gpu):
@@ -46,7 +46,9 @@ def _prepare_torch(threads, gpu):
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    return str((torch.zeros(1, device="cuda:0") + 1).device) if gpu else "cpu"
+    from benchmarks.native import torch as native
+
+    return native.computed_on("cuda:0") if gpu else "cpu"
 
 
 def version(name):

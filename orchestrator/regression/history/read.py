@@ -135,5 +135,5 @@ def _texts(run: Run, cell_ids: Collection[str]) -> dict[str, str]:
 
 
 def _run_conditions(record: RunRecord) -> dict[str, str]:
-    facts = {f"host {title}": record.host.get(fact) for fact, title in comparable.HOST}
+    facts = {f"host {title}": comparable.host_fact(record.host, fact) for fact, title in comparable.HOST}
     return {"runtime": record.runtime} | {title: str(value) for title, value in facts.items() if value is not None}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from orchestrator.analysis.parity.sides import ParitySide, output_evidence
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
@@ -25,6 +26,18 @@ _FACTS = (
 """Facts of its surroundings that a container reports, which must be equal on both sides."""
 HOST = (("machine", "machine"), ("cpu", "CPU"), ("cpus", "CPUs"), ("gpus", "GPUs"))
 """Facts of its host that a run's record reports, with their titles, which must be equal on both sides."""
+
+
+_OF_GPUS = ("index", "uuid", "name", "memory_bytes")
+"""Facts of a GPU that make it another one. Limits and modes that an administrator sets do not."""
+
+
+def host_fact(host: Mapping[str, Any], fact: str) -> Any:
+    """Return a fact of a host as it is compared, or None if the host does not report it."""
+    value = host.get(fact)
+    if fact != "gpus" or not isinstance(value, list):
+        return value
+    return [{name: gpu.get(name) for name in _OF_GPUS} for gpu in value if isinstance(gpu, dict)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from orchestrator.analysis.comparison import Verdict
 from orchestrator.catalog import COMPUTES_NOTHING, KnownFault
 from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
-from orchestrator.regression.judge.comparable import HOST, Placed
+from orchestrator.regression.judge.comparable import HOST, Placed, host_fact
 from orchestrator.regression.judge.evidence import SideEvidence, moved_between, several_runs
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
@@ -225,7 +225,8 @@ def _refuse_other_hosts(records: Mapping[str, RunRecord]) -> tuple[str, ...]:
     Raises `InputError` if runs are of different hosts or runtimes.
     """
     for fact, title in _HOST:
-        known = {name: record.host[fact] for name, record in records.items() if record.host.get(fact) is not None}
+        told = {name: host_fact(record.host, fact) for name, record in records.items()}
+        known = {name: value for name, value in told.items() if value is not None}
         for (first, one), (name, other) in pairwise(known.items()):
             if one != other:
                 raise InputError(

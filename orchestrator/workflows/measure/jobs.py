@@ -24,6 +24,7 @@ from orchestrator.devices import (
     idle,
     inventory,
 )
+from orchestrator.devices.needs import lacking
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
@@ -179,6 +180,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             idle=(lambda allocated, stop: idle.wait(allocated.cpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
+            has_published_builds=_has_published_builds(job, chosen.runtime.name),
             gpu_gate=(lambda allocated, stop: gpu_gate.wait(allocated.gpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
@@ -187,6 +189,13 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
                 _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
             ),
         )
+
+
+def _has_published_builds(job: Job, runtime: str) -> bool:
+    """Return true if packages come from the public index alone, so that the catalog knows what they are built for."""
+    settings = job.settings
+    own_sources = settings.pip_index or settings.extra_indexes or settings.find_links
+    return runtime != RuntimeName.HOST and job.bundle is None and not own_sources
 
 
 def _free(job: Job, host: Host) -> Free:
@@ -205,8 +214,14 @@ def _pending_images(job: Job, here: Inventory, *, retry_failed: bool) -> tuple[I
     """Return the images of cells that have repeats left to run and that this host has the devices for."""
     repeats = order(job.plan.cells, job.plan.seed)
     cells = {cell.id: cell for cell, _ in unfinished(repeats, job.run.outcome, retry_failed=retry_failed)}.values()
-    wanted = {cell.image for cell in cells if isinstance(allocate(cell.system, here), Allocation)}
-    return tuple(image for image in job.plan.images if image.name in wanted)
+    allocations = {cell.image: allocate(cell.system, here) for cell in cells}
+    wanted = {image: each.gpus for image, each in allocations.items() if isinstance(each, Allocation)}
+    checked = _has_published_builds(job, job.runtime)
+    return tuple(
+        image
+        for image in job.plan.images
+        if image.name in wanted and not (checked and lacking(image, wanted[image.name], here.driver))
+    )
 
 
 def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:

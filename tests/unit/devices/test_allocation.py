@@ -81,6 +81,7 @@ MIXED = Inventory(
     (
         Gpu(0, "GPU-0", "Example A100-PCIE-40GB", 40 * GIB), Gpu(1, "GPU-1", "Example H100 80GB", 80 * GIB),
         Gpu(2, "MIG-2", "Example H100 MIG 1g.10gb", 10 * GIB, mig="1g.10gb"), Gpu(3, "GPU-3", "Example GB10", None),
+        Gpu(4, "GPU-4", "NVIDIA H100 NVL", 94 * GIB),
     ),
 )  # fmt: skip
 
@@ -89,31 +90,35 @@ MIXED = Inventory(
     ("system", "uuids"),
     [
         (System("s", gpus=1, gpu="*H100*"), ["GPU-1"]),
-        (System("s", gpus=1, gpu="*h100*"), ["GPU-1"]),
+        (System("s", gpus=1, gpu="h100*"), ["GPU-4"]),
+        (System("s", gpus=1, gpu_memory_bytes=82 * GIB), ["GPU-1"]),
         (System("s", gpus=2, gpu_memory_bytes=40 * GIB), ["GPU-0", "GPU-1"]),
         (System("s", gpus=1, mig="1g.10gb"), ["MIG-2"]),
         (System("s", gpus=3), ["GPU-0", "GPU-1", "GPU-3"]),
+        (System("s", gpus=1, gpu="?xample*"), []),
     ],
 )
 def test_a_system_gets_the_gpus_it_names(system: System, uuids: list[str]) -> None:
     """Patterns are of the whole name, in capitals or not. Whoever asks for no part gets none."""
     given = allocate(system, MIXED)
 
-    assert isinstance(given, Allocation)
-    assert [gpu.uuid for gpu in given.gpus] == uuids
+    assert [gpu.uuid for gpu in getattr(given, "gpus", ())] == uuids
 
 
-HERE = "1 × Example A100-PCIE-40GB (40 GiB), 1 × Example H100 80GB (80 GiB), 1 × Example H100 MIG 1g.10gb (10 GiB)"
+HERE = (
+    "1 × Example A100-PCIE-40GB (40.0 GiB), 1 × Example H100 80GB (80.0 GiB), 1 × Example H100 MIG 1g.10gb (10.0 GiB),"
+    " 1 × Example GB10, 1 × NVIDIA H100 NVL (94.0 GiB)"
+)
 
 
 @pytest.mark.parametrize(
     ("system", "wanted"),
     [
-        (System("s", gpus=2, gpu="*H100*"), "2 GPUs named '*H100*'"),
-        (System("s", gpus=1, gpu_memory_bytes=100 * GIB), "1 GPU with 100 GiB"),
+        (System("s", gpus=3, gpu="*H100*"), "3 GPUs named '*H100*'"),
+        (System("s", gpus=1, gpu_memory_bytes=120 * GIB), "1 GPU with 120 GiB"),
         (System("s", gpus=1, mig="2g.20gb", gpu="*H100*"), "1 GPU with the MIG profile 2g.20gb named '*H100*'"),
-        (System("s", gpus=4), "4 GPUs"),
+        (System("s", gpus=5), "5 GPUs"),
     ],
 )
 def test_gpus_that_do_not_fit_are_listed(system: System, wanted: str) -> None:
-    assert allocate(system, MIXED) == NoDevice(f"s needs {wanted}; this host has {HERE}, 1 × Example GB10")
+    assert allocate(system, MIXED) == NoDevice(f"s needs {wanted}; this host has {HERE}")

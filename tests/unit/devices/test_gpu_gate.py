@@ -83,9 +83,23 @@ def test_a_gpu_that_does_not_answer_is_not_free(driver: Stub) -> None:
     assert holders(GPUS[:1]) == "GPU 0: GPU is lost"
 
 
+def test_a_gpu_lost_after_its_handle_is_not_free(driver: Stub) -> None:
+    """A driver gives handles of GPUs that are lost, and then answers no question about them."""
+
+    def lost(*_: object) -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+
+    driver(nvmlDeviceGetComputeRunningProcesses=lost)
+
+    assert holders(GPUS[:1]) == "GPU 0: GPU is lost"
+
+
 def test_a_part_of_a_gpu_has_no_load_of_its_own(driver: Stub) -> None:
     """The driver knows the load of whole GPUs alone."""
-    driver(nvmlDeviceGetUtilizationRates=lambda _: SimpleNamespace(gpu=90))
+    driver(
+        nvmlDeviceGetUtilizationRates=lambda _: SimpleNamespace(gpu=90),
+        nvmlDeviceGetDeviceHandleFromMigDeviceHandle=lambda part: part,
+    )
 
     assert holders([Gpu(0, "MIG-a", "Example GPU MIG 1g.10gb", 1, mig="1g.10gb")]) == ""
 

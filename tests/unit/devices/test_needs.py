@@ -3,9 +3,10 @@
 import pytest
 
 from orchestrator.catalog import load
+from orchestrator.catalog.model import Cuda
 from orchestrator.devices import Gpu
 from orchestrator.devices.needs import unmet
-from orchestrator.domain import CudaNeeds
+from orchestrator.domain import CudaNeeds, Framework
 from orchestrator.resources import IMAGES
 
 OLD = CudaNeeds("10.1", "418.39", ("3.0", "7.5"))
@@ -23,6 +24,7 @@ def gpu(capability: str | None) -> Gpu:
         (OLD, "7.0", "570.124.06", ""),
         (OLD, "7.5", "418.9", "CUDA 10.1 needs driver 418.39 or newer; this host has 418.9"),
         (NEW, "9.0", "525.60", "CUDA 12 needs driver 525.60.13 or newer; this host has 525.60"),
+        (OLD, "7.9", "570.1", ""),
         (OLD, "9.0", "570.1", "code for compute capabilities from 3.0 to 7.5; Example GPU has 9.0"),
         (OLD, "2.1", "570.1", "code for compute capabilities from 3.0 to 7.5; Example GPU has 2.1"),
         (NEW, "3.5", "570.1", "code for compute capabilities from 5.0 on; Example GPU has 3.5"),
@@ -46,9 +48,22 @@ def test_every_cuda_image_of_the_catalog_has_its_needs() -> None:
     variants = [
         release.gpu for entry in load(IMAGES / "catalog").entries.values() for release in entry.releases if release.gpu
     ]
-    images = {variant.cuda_image: variant.cuda for variant in variants if variant.cuda_image}
+    images = [(variant.cuda_image, variant.cuda) for variant in variants if variant.cuda_image]
 
-    assert len(images) >= 7
-    for image, needs in images.items():
-        assert needs is not None, image
+    assert len(images) >= 9
+    for image, needs in images:
+        assert isinstance(needs, Cuda), image
         assert image.partition(":")[2].startswith(f"{needs.version}"), image
+
+
+@pytest.mark.parametrize(
+    ("pin", "cuda"),
+    [("2.13.0", "13.0"), ("2.9.1", "12.8"), ("2.8.0", "12.8"), ("2.6.0", "12.4"), ("2.0.1", "11.7"), ("1.3.0", "10.1")],
+)
+def test_each_release_has_the_cuda_of_its_wheels(pin: str, cuda: str) -> None:
+    """By the requirements of the published wheels."""
+    needs = load(IMAGES / "catalog").environment(Framework("torch", pin), 1).cuda
+
+    assert needs is not None
+    assert needs.version == cuda
+    assert load(IMAGES / "catalog").environment(Framework("torch", pin), 0).cuda is None

@@ -1,92 +1,117 @@
 """The ways to give a container GPUs, on an engine that is a fake, since those of these tests have none."""
 
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import docker
 import pytest
-import requests
-from docker.errors import APIError
 
-from orchestrator.devices import vitals
+from orchestrator.devices import Gpu, vitals
+from orchestrator.devices.gpus import GpuInventory
 from orchestrator.engine import gpu_access, gpu_probe
+from orchestrator.engine.containers import ContainerSpec
 from orchestrator.engine.gpu_access import GpuAccess
+from orchestrator.engine.gpu_probe import NoAccess
+from orchestrator.engine.images import BuildError
 from orchestrator.workflows import doctor
 
-DOCKER = {"DockerRootDir": "/var/lib/docker", "SecurityOptions": []}
+DOCKER: dict[str, Any] = {"DockerRootDir": "/var/lib/docker"}
 CDI = DOCKER | {"CDISpecDirs": ["/etc/cdi"]}
 TOOLKIT = DOCKER | {"Runtimes": {"runc": {}, "nvidia": {}}}
+PODMAN = "Podman Engine"
+UUIDS = ("GPU-1", "GPU-2")
 SEEN = replace(vitals.examine(window_s=0.0), base_image="base")
-PODMAN: dict[str, Any] = {"SecurityOptions": []}
 
 
 class FakeEngine:
-    """An engine that starts containers of some ways to ask for GPUs alone."""
+    """An engine on which containers see GPUs in some ways to ask for them alone.
 
-    def __init__(self, information: dict[str, Any], works: set[str]) -> None:
+    As with Podman, a container of any other way starts all the same, and sees none.
+    """
+
+    def __init__(self, information: dict[str, Any], works: set[GpuAccess], component: str = "Engine") -> None:
         self._works = works
-        self.tried: list[str] = []
-        self.made: list[dict[str, Any]] = []
-        self.removed = 0
+        self.tried: list[ContainerSpec] = []
         self.info = lambda: information
-        self.api = SimpleNamespace(
-            create_host_config=docker.APIClient(base_url="http://127.0.0.1:1", version="1.45").create_host_config,
-            create_container=self._create, start=self._start, remove_container=self._remove,
-            inspect_image=lambda _: {"Id": "sha256:1", "Config": {}, "RootFS": {}, "Size": 1},
-        )  # fmt: skip
+        self.version = lambda: {"Components": [{"Name": component}]}
+        inspected = {"Id": "sha256:1", "Config": {"Entrypoint": ["/opt/python", "-m", "benchmarks.run"]}, "Size": 1}
+        self.api = SimpleNamespace(inspect_image=lambda _: inspected | {"RootFS": {}})
 
-    def _create(self, image: str, command: list[str], **made: Any) -> dict[str, str]:
-        assert (image, command) == ("base", ["true"])
-        self.made.append(made)
-        return {"Id": "c0ffee"}
+    @contextmanager
+    def answer_of(self, _: object, spec: ContainerSpec, *__: object) -> Iterator[io.StringIO]:
+        self.tried.append(spec)
+        if spec.gpu_access is GpuAccess.RUNTIME and spec.gpu_access not in self._works:
+            raise BuildError("unknown runtime")
+        yield io.StringIO(f"{len(spec.gpus) if spec.gpu_access in self._works else 0}\n")
 
-    def _start(self, identity: str) -> None:
-        host = self.made[-1]["host_config"]
-        (request,) = host.get("DeviceRequests") or [{"Driver": host.get("Runtime")}]
-        driver = {"cdi": "CDI", "nvidia": "requests"}[request["Driver"]] if "Runtime" not in host else "runtime"
-        self.tried.append(driver)
-        if driver not in self._works:
-            response = requests.Response()
-            response.status_code = 500
-            raise APIError("refused", response=response, explanation=f"no {driver} in {identity}")
 
-    def _remove(self, *_: Any, **__: Any) -> None:
-        self.removed += 1
+def working(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, uuids: tuple[str, ...] = UUIDS
+) -> GpuAccess | NoAccess:
+    monkeypatch.setattr(gpu_probe, "answer_of", engine.answer_of)
+    return gpu_probe.working(engine, "base", uuids)  # type: ignore[arg-type]  # a fake
 
 
 @pytest.mark.parametrize(
-    ("information", "works", "tried", "access"),
+    ("information", "works", "tried"),
     [
-        (CDI, {"CDI", "requests"}, ["CDI"], GpuAccess.CDI),
-        (CDI, {"requests"}, ["CDI", "requests"], GpuAccess.DEVICE_REQUESTS),
-        (DOCKER, {"CDI", "requests"}, ["requests"], GpuAccess.DEVICE_REQUESTS),
-        (TOOLKIT, {"runtime"}, ["requests", "runtime"], GpuAccess.RUNTIME),
-        (PODMAN, {"CDI"}, ["CDI"], GpuAccess.CDI),
+        (CDI, {GpuAccess.CDI, GpuAccess.DEVICE_REQUESTS}, [GpuAccess.CDI]),
+        (CDI, {GpuAccess.DEVICE_REQUESTS}, [GpuAccess.CDI, GpuAccess.DEVICE_REQUESTS]),
+        (DOCKER, {GpuAccess.CDI, GpuAccess.DEVICE_REQUESTS}, [GpuAccess.DEVICE_REQUESTS]),
+        (TOOLKIT, {GpuAccess.RUNTIME}, [GpuAccess.DEVICE_REQUESTS, GpuAccess.RUNTIME]),
     ],
 )
 def test_the_first_way_that_works_is_taken(
-    information: dict[str, Any], works: set[str], tried: list[str], access: GpuAccess
+    information: dict[str, Any], works: set[GpuAccess], tried: list[GpuAccess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """CUDA is asked in the image's own Python, for the very GPUs of this host."""
     engine = FakeEngine(information, works)
 
-    assert gpu_probe.working(engine, "base") is access  # type: ignore[arg-type]  # a fake
-    assert (engine.tried, engine.removed) == (tried, len(tried))
-    assert all(made["host_config"]["ReadonlyRootfs"] for made in engine.made), "as confined as one that measures"
+    assert working(engine, monkeypatch) is tried[-1]
+    assert [spec.gpu_access for spec in engine.tried] == tried
+    assert {(spec.program, spec.gpus) for spec in engine.tried} == {("/opt/python", UUIDS)}
 
 
-def test_every_way_that_fails_is_told() -> None:
-    engine = FakeEngine(TOOLKIT, set())
+def test_podman_is_asked_for_names_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts a container whose requests it does not understand."""
+    engine = FakeEngine(CDI, {GpuAccess.DEVICE_REQUESTS}, PODMAN)
+    found = working(engine, monkeypatch)
 
-    assert gpu_probe.working(engine, "base") == (  # type: ignore[arg-type]  # a fake
-        "device requests: no requests in c0ffee; the nvidia runtime: no runtime in c0ffee"
-    )
+    assert [spec.gpu_access for spec in engine.tried] == [GpuAccess.CDI]
+    assert isinstance(found, NoAccess)
+    assert found.reason == "CDI: the container sees 0 of 2 GPUs"
+    assert "nvidia-ctk cdi generate" in found.remedy
+    assert working(FakeEngine(DOCKER, {GpuAccess.CDI}, PODMAN), monkeypatch) is GpuAccess.CDI
+
+
+def test_every_way_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = working(FakeEngine(TOOLKIT, set()), monkeypatch)
+
+    assert isinstance(found, NoAccess)
+    assert found.reason == "device requests: the container sees 0 of 2 GPUs; the nvidia runtime: unknown runtime"
+    assert "nvidia-ctk runtime configure" in found.remedy
+
+
+def test_one_part_of_a_divided_gpu_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process sees one part only. With whole GPUs beside them, parts are left out."""
+    engines = [FakeEngine(DOCKER, {GpuAccess.DEVICE_REQUESTS}) for _ in range(2)]
+    working(engines[0], monkeypatch, ("MIG-1", "MIG-2"))
+    working(engines[1], monkeypatch, ("MIG-1", "GPU-2"))
+
+    assert [engine.tried[0].gpus for engine in engines] == [("MIG-1",), ("GPU-2",)]
 
 
 @pytest.mark.parametrize(
     ("access", "settings", "variables"),
     [
-        (GpuAccess.CDI, {"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=GPU-1", "nvidia.com/gpu=GPU-2"]}, {}),
+        (
+            GpuAccess.CDI, {"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=GPU-1", "nvidia.com/gpu=GPU-2"]},
+            {"NVIDIA_VISIBLE_DEVICES": "void"},
+        ),
         (GpuAccess.DEVICE_REQUESTS, {"Driver": "nvidia", "DeviceIDs": ["GPU-1", "GPU-2"]}, {}),
         (
             GpuAccess.RUNTIME, None,
@@ -97,22 +122,26 @@ def test_every_way_that_fails_is_told() -> None:
 def test_gpus_are_asked_for_by_their_uuids(
     access: GpuAccess, settings: dict[str, Any] | None, variables: dict[str, str]
 ) -> None:
-    uuids = ("GPU-1", "GPU-2")
-    made = gpu_access.host_settings(access, uuids)
+    made = gpu_access.host_settings(access, UUIDS)
 
-    assert gpu_access.variables(access, uuids) == variables
+    assert gpu_access.variables(access, UUIDS) == variables
     if settings is None:
         assert made == {"runtime": "nvidia"}
     else:
         assert settings.items() <= dict(made["device_requests"][0]).items()
 
 
-def test_doctor_proves_it_in_a_container() -> None:
-    """With GPUs and a base image; a way that works is named, and else what the engine says."""
-    gpu = vitals.GpuVitals(0, "Example GPU", None, None, None, (), None)
-    seen = replace(SEEN, gpus=(gpu,))
-    found = [doctor._with_gpu_access(seen, FakeEngine(CDI, works)) for works in ({"CDI"}, set())]  # type: ignore[arg-type]
+def test_doctor_asks_in_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With GPUs and a base image, it names the way that works, or what the engine says and what to install."""
+    monkeypatch.setattr(doctor.gpus, "look", lambda: GpuInventory((Gpu(0, "GPU-1", "Example GPU", 1),)))
+    found = []
+    for works in ({GpuAccess.CDI}, set[GpuAccess]()):
+        engine = FakeEngine(CDI, works)
+        monkeypatch.setattr(gpu_probe, "answer_of", engine.answer_of)
+        found.append(doctor._with_gpu_access(SEEN, partial(gpu_probe.working, engine, "base")))  # type: ignore[arg-type]
 
     assert [each.gpu_access for each in found] == ["CDI", ""]
-    assert "CDI: no CDI in c0ffee" in found[1].gpu_access_problem
-    assert doctor._with_gpu_access(SEEN, FakeEngine(CDI, set())) is SEEN  # type: ignore[arg-type]  # it has no GPU
+    assert "CDI: the container sees 0 of 1 GPUs" in found[1].gpu_access_problem
+    assert "NVIDIA Container Toolkit" in found[1].gpu_access_remedy
+    monkeypatch.setattr(doctor.gpus, "look", GpuInventory)
+    assert doctor._with_gpu_access(SEEN, lambda _: GpuAccess.CDI) is SEEN

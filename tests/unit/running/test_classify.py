@@ -198,3 +198,11 @@ def test_process_pins_itself_only_if_needed() -> None:
     assert cpuset_for(a_cell(), allocation, pinned=False) == (0,)
     assert cpuset_for(a_cell(), allocation, pinned=True) is None
     assert cpuset_for(a_cell(system=System("all")), allocation, pinned=False) is None
+
+
+def test_a_cpu_cell_cannot_lack_a_gpu() -> None:
+    """A framework of the user's own may end with the same status for another reason."""
+    with_gpu = replace(TASK, system=System("1_gpu", gpus=1))
+
+    assert classify(ended(8), NONE, REQUEST, with_gpu, "lost").status is Status.NO_DEVICE
+    assert classify(ended(8), NONE, REQUEST, TASK, "lost").status is Status.FAILED

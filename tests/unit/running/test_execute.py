@@ -122,6 +122,9 @@ def test_an_old_driver_is_unsupported_before_the_launch(tmp_path: Path) -> None:
     assert outcome.status is Status.UNSUPPORTED
     assert outcome.reason == "CUDA 11.2 needs driver 450.80.02 or newer; this host has 390.1"
     assert (runtime.provided, runtime.launched) == ([], [])
+    elsewhere = replace(around, run=Run(tmp_path / "own"), inventory=host, has_published_builds=False)
+    (outcome,) = execute(plan, elsewhere)
+    assert outcome.status is Status.OK, "the catalog does not know what packages of other sources are built for"
 
 
 def test_cells_without_gpus_pass_the_gate(tmp_path: Path) -> None:

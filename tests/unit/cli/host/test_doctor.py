@@ -24,7 +24,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     monkeypatch.setattr(vitals, "examine", lambda: SEEN)
-    monkeypatch.setattr(vitals, "gpus", tuple)
+    monkeypatch.setattr(vitals, "gpus", lambda: ((), ""))
     monkeypatch.setattr(vitals, "disks", lambda _: (vitals.Disk("results", "/r", 10**12),))
 
 
