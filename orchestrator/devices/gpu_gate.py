@@ -37,26 +37,6 @@ class Clock(Protocol):
         """Let time pass."""
 
 
-def wait(
-    gpus: Sequence[Gpu],
-    limit_s: float,
-    stop: Stop,
-    *,
-    look: Callable[[Sequence[Gpu]], str] | None = None,
-    clock: Clock = time,
-) -> GateEnd:
-    """Wait at most `limit_s` until these GPUs are free, or until `stop`."""
-    first = clock.monotonic()
-    while True:
-        held = (look or holders)(gpus)
-        waited_s = clock.monotonic() - first
-        if not held or stop.is_set():
-            return GateEnd(waited_s)
-        if waited_s >= limit_s:
-            return GateEnd(waited_s, held)
-        clock.sleep(PAUSE_S)
-
-
 def holders(gpus: Sequence[Gpu], proc: Path = Path("/proc")) -> str:
     """Return what holds GPUs of this host, in one line, or an empty text if they are free.
 
@@ -66,6 +46,26 @@ def holders(gpus: Sequence[Gpu], proc: Path = Path("/proc")) -> str:
         if driver.library is None:
             return f"the driver does not answer: {driver.fault or 'it is gone'}"
         return "; ".join(held for gpu in gpus for held in _held(driver.library, gpu, proc))
+
+
+def wait(
+    gpus: Sequence[Gpu],
+    limit_s: float,
+    stop: Stop,
+    *,
+    look: Callable[[Sequence[Gpu]], str] = holders,
+    clock: Clock = time,
+) -> GateEnd:
+    """Wait at most `limit_s` until these GPUs are free, or until `stop`."""
+    first = clock.monotonic()
+    while True:
+        held = look(gpus)
+        waited_s = clock.monotonic() - first
+        if not held or stop.is_set():
+            return GateEnd(waited_s)
+        if waited_s >= limit_s:
+            return GateEnd(waited_s, held)
+        clock.sleep(PAUSE_S)
 
 
 def _held(library: Any, gpu: Gpu, proc: Path) -> list[str]:

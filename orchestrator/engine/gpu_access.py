@@ -43,7 +43,8 @@ def variables(access: GpuAccess, uuids: Sequence[str]) -> dict[str, str]:
 def candidates(information: Mapping[str, Any], version: Mapping[str, Any]) -> list[GpuAccess]:
     """Return the ways that an engine may have, by what it says of itself, in the order in which to try them.
 
-    Podman has the names alone. It starts a container whose requests it does not understand, and gives it nothing.
+    Podman knows the names of the Container Device Interface alone. It starts a container with other requests, without
+    GPUs.
     """
     if is_podman(version):
         return [GpuAccess.CDI]

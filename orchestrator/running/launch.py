@@ -52,9 +52,7 @@ class Launcher:
         request = with_data(request, data, data_folder)
         gate = self._gate(allocation)
         if gate and gate.held:
-            reason = f"not free after {gate.wait_s:.0f} s of waiting: {gate.held}"
-            held = Outcome(cell.id, repeat, Status.NO_DEVICE, reason, attempts=earlier, idle_wait_s=gate.wait_s)
-            return held, None
+            return _held(cell, repeat, gate, earlier), None
         folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
@@ -143,6 +141,12 @@ class Launcher:
             self._reported_busy = True
             self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
         return waited
+
+
+def _held(cell: Cell, repeat: int, gate: GateEnd, earlier: int) -> Outcome:
+    """Return the outcome of a repeat whose GPUs stayed held, after so many attempts."""
+    reason = f"not free after {gate.wait_s:.0f} s of waiting: {gate.held}"
+    return Outcome(cell.id, repeat, Status.NO_DEVICE, reason, attempts=earlier, idle_wait_s=gate.wait_s)
 
 
 def _together(*waits: GateEnd | IdleWait | None) -> float | None:

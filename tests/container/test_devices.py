@@ -82,7 +82,10 @@ def test_a_cpu_cell_asks_no_driver(driver: StubbedDriver) -> None:
 
 @pytest.mark.parametrize("name", ["/GPU:0", "cuda:0", "gpu(0)", "cuda:1", "CudaDevice(id=0)"])
 def test_a_gpu_is_known_by_its_name(name: str) -> None:
-    devices.require_computing(ON_GPU, SimpleNamespace(device_in_use=lambda: name))
+    asked = []
+    devices.require_computing(ON_GPU, SimpleNamespace(device_in_use=lambda: asked.append(name) or name))
+
+    assert asked == [name]
 
 
 @pytest.mark.parametrize("name", ["/CPU:0", "cpu", "cpu(0)", "TFRT_CPU_0"])

@@ -214,13 +214,16 @@ def _pending_images(job: Job, here: Inventory, *, retry_failed: bool) -> tuple[I
     """Return the images of cells that have repeats left to run and that this host has the devices for."""
     repeats = order(job.plan.cells, job.plan.seed)
     cells = {cell.id: cell for cell, _ in unfinished(repeats, job.run.outcome, retry_failed=retry_failed)}.values()
-    allocations = {cell.image: allocate(cell.system, here) for cell in cells}
-    wanted = {image: each.gpus for image, each in allocations.items() if isinstance(each, Allocation)}
     checked = _has_published_builds(job, job.runtime)
+    systems: dict[str, list[Allocation]] = {}
+    for cell in cells:
+        given = allocate(cell.system, here)
+        if isinstance(given, Allocation):
+            systems.setdefault(cell.image, []).append(given)
     return tuple(
         image
         for image in job.plan.images
-        if image.name in wanted and not (checked and lacking(image, wanted[image.name], here.driver))
+        if any(not (checked and lacking(image, given.gpus, here.driver)) for given in systems.get(image.name, ()))
     )
 
 
