@@ -103,7 +103,7 @@ class _Session:
         return jax.eval_shape(self._model.values, *self._model.state[:2], self._placed(self._zeros()))
 
     def device_in_use(self):
-        """Return the device of a tensor that is computed where the steps are."""
+        """Return the device of a tensor that is computed as the steps are."""
         if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
             self._in_use = native.computed_on()
         return self._in_use

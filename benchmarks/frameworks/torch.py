@@ -161,7 +161,7 @@ class _Session:
         return yielded
 
     def device_in_use(self):
-        """Return the device of a tensor that is computed where the steps are."""
+        """Return the device of a tensor that is computed as the steps are."""
         if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
             self._in_use = native.computed_on(self._device)
         return self._in_use

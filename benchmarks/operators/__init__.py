@@ -8,6 +8,7 @@ returns a session with:
 - `placed(array)`: a NumPy array of float32 as the framework's own tensor, on the device;
 - `synchronise(handle)`: waits until the operator behind the handle is done;
 - `fetch(handle)`: the output as a NumPy array, or None if nothing is computed;
+- `device_in_use()`: the device of a tensor that is computed where the operators are;
 - `facts()`: `threads`, `device`, `execution` and other facts, queried from the framework;
 - `peak_device_bytes()`: highest device memory, or None if the framework does not report it.
 """

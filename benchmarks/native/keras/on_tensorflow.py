@@ -18,7 +18,7 @@ def prepare(threads, gpu):
 
 
 def _computes_on_gpu():
-    """Return whether TensorFlow has a GPU. Only what is put on one, as nothing of Keras is, fails without it."""
+    """Return whether TensorFlow has a GPU: an operation that is placed on one fails without it. Keras places none."""
     with tf.device("/gpu:0"):
         computed = tf.constant(1.0) + 1.0
     try:
