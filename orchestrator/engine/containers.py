@@ -184,9 +184,7 @@ class Container:
         try:
             frames = frames_iter(self._stream, tty=False)  # type: ignore[no-untyped-call]  # the library has no types here
             for stream, data in frames:
-                self._log.write(data)
-                if self._answer and stream == STDOUT:
-                    self._answer.write(data)
+                (self._answer if self._answer and stream == STDOUT else self._log).write(data)
             self._api.wait(self.identity, timeout=None)
         except _ENGINE_ERRORS as error:
             self._lost = error
@@ -200,7 +198,7 @@ def container(
 ) -> Iterator[Container]:
     """Make a container, and remove it in any case.
 
-    Its output goes to `log`, which is bounded, or its standard output to `answer`.
+    Its output goes to `log`, which is bounded; its standard output goes to `answer` instead where that is given.
 
     Raises `StartError` where the engine refuses, `EngineLostError` where it does not answer.
     """

@@ -85,7 +85,7 @@ def answer_of(
             ):
                 running.start()
                 end = running.wait(timeout_s, stop)
-            _refuse(end, path.with_name("log"), timeout_s)
+            _refuse(end, timeout_s, said=(path.with_name("log"), path))
         with path.open(encoding="utf-8", errors="replace") as text:
             yield text
 
@@ -105,11 +105,16 @@ def _refusals() -> Iterator[None]:
         raise BuildError(one_line(str(error))) from error
 
 
-def _refuse(end: ContainerEnd, log: Path, timeout_s: float) -> None:
-    """Raise `BuildError` unless the container ended by itself and without an error."""
+def _refuse(end: ContainerEnd, timeout_s: float, *, said: Sequence[Path]) -> None:
+    """Raise `BuildError` unless the container ended by itself and without an error.
+
+    The files with its output come in the order in which the cause of an error is looked for: an engine does not keep
+    the order of lines on standard error and standard output.
+    """
     if end.cause is Cause.STOPPED:
         raise BuildError("it was stopped")
     if end.cause is not Cause.EXITED:
         raise BuildError(f"it did not answer within {timeout_s:g} s")
     if end.exit_code:
-        raise BuildError(last_line(tail(log)) or f"it exited {end.exit_code} and said nothing")
+        lines = (last_line(tail(path)) for path in said)
+        raise BuildError(next(filter(None, lines), f"it exited {end.exit_code} and said nothing"))

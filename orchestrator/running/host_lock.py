@@ -17,7 +17,7 @@ from pathlib import Path
 from orchestrator import processes
 from orchestrator.events import Listener, Notice
 from orchestrator.processes import Stop
-from orchestrator.running.host_queue import Holder, Ticket
+from orchestrator.running.host_queue import Holder, Look, Ticket
 
 _READABLE = 0o644
 """Reading is all it takes to lock a file: other users can take their turn and cannot change it."""
@@ -63,9 +63,9 @@ class Turns:
             ticket = self._ticket(file, waiting, listener)
             self._notes.begin()
             while not stop.is_set():
-                ahead = _ahead(ticket)
+                look = _look(ticket)
                 try:
-                    if not ahead:
+                    if not look.ahead:
                         taken.callback(os.close, _locked(file))
                         if ticket:
                             ticket.measure(Holder(turn.run, turn.cell, turn.clock()))
@@ -77,7 +77,7 @@ class Turns:
                     why = error.strerror or error
                     self._report(f"{file}: {why}; another run could measure on this host at the same time", listener)
                     return True
-                text = self._notes.new(ticket.holder() if ticket else None, ahead)
+                text = self._notes.new(look)
                 if text:
                     listener(Notice(text))
                 time.sleep(processes.TICK_S)
@@ -100,10 +100,10 @@ class Turns:
             listener(Notice(text))
 
 
-def _ahead(ticket: Ticket | None) -> int:
+def _look(ticket: Ticket | None) -> Look:
     with suppress(OSError):  # the folder of the queue has gone, or its disk is full: the lock decides alone
-        return ticket.ahead() if ticket else 0
-    return 0
+        return ticket.look() if ticket else Look()
+    return Look()
 
 
 class WaitingNotes:
@@ -128,14 +128,14 @@ class WaitingNotes:
         self._looked = self._monotonic()
         self._nameless = 0
 
-    def new(self, holder: Holder | None, ahead: int) -> str | None:
+    def new(self, look: Look) -> str | None:
         """Return the notice after a further look, or None if nothing is new."""
         now = self._monotonic()
         self._waited_s, self._looked = self._waited_s + now - self._looked, now
-        self._nameless = 0 if holder else self._nameless + 1
-        if not holder and self._nameless < _BETWEEN_TURNS_LOOKS:
+        self._nameless = 0 if look.holder else self._nameless + 1
+        if not look.holder and self._nameless < _BETWEEN_TURNS_LOOKS:
             return None
-        state, text = (holder.run if holder else None, ahead), waiting_text(holder, ahead)
+        state, text = (look.holder.run if look.holder else None, look.ahead), waiting_text(look.holder, look.ahead)
         reported_at_s = self._reported_at_s.get(state)
         if reported_at_s is not None and (text == self._last or self._waited_s - reported_at_s < _REPORTED_AGAIN_S):
             return None

@@ -45,6 +45,14 @@ class Holder:
     since: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A queue at one moment: the live processes before this one, and the run that measures, if any is known."""
+
+    ahead: int = 0
+    holder: Holder | None = None
+
+
 class Ticket:
     """The place of this process in the queue of a lock file, from `draw` to `close`."""
 
@@ -65,8 +73,10 @@ class Ticket:
             os.close(folder)
             raise
 
-    def ahead(self) -> int:
-        """Count the live processes that have waited for longer, and mark this one as alive.
+    def look(self) -> Look:
+        """Look at the queue, and mark this process as alive.
+
+        Both parts come from one listing, so that a run which begins to measure meanwhile is not counted as waiting.
 
         Raises `OSError` where the ticket was removed and no other can be made.
         """
@@ -76,11 +86,10 @@ class Ticket:
             self._make()
         os.utime(self._file)
         now = time.time()
-        return sum(abs(now - touched) < STALE_S for name, touched, _ in self._alive(_WAITING) if name < self._name)
-
-    def holder(self) -> Holder | None:
-        """Read the run that measures now, or None if none is known."""
-        return next((_described(text) for _, _, text in self._alive(_MEASURING)), None)
+        alive = list(self._alive())
+        waiting = [touched for name, touched, _ in alive if name.endswith(_WAITING) and name < self._name]
+        holders = (_described(text) for name, _, text in alive if name.endswith(_MEASURING))
+        return Look(sum(abs(now - touched) < STALE_S for touched in waiting), next(holders, None))
 
     def measure(self, holder: Holder) -> None:
         """Leave the queue and announce the run that measures from now on, if possible."""
@@ -114,14 +123,14 @@ class Ticket:
         os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._name = name
 
-    def _alive(self, kind: str) -> Iterator[tuple[str, float, bytes]]:
-        """Read name, time of the last change and text of every ticket of a kind whose process lives, in order."""
+    def _alive(self) -> Iterator[tuple[str, float, bytes]]:
+        """Read name, time of the last change and text of every other ticket whose process lives, in order."""
         with os.scandir(self._folder) as entries:
             names = sorted(entry.name for entry in islice(entries, MOST_TICKETS))
         for name in names:
             if _TICKET.fullmatch(name) and name != self._name:
                 ticket = _read(self._folder, name)
-                if ticket and name.endswith(kind):
+                if ticket:
                     yield name, *ticket
             elif _UNFINISHED.fullmatch(name):
                 _read(self._folder, name, patience_s=STALE_S)

@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from orchestrator.running import host_queue
 from orchestrator.running.host_lock import WaitingNotes, waiting_text
-from orchestrator.running.host_queue import Holder, Ticket
+from orchestrator.running.host_queue import Holder, Look, Ticket
 from tests.unit.running.turn_taking import HostInTurn
 from tests.until import until
 
@@ -46,7 +46,7 @@ def test_waiting_run_names_the_holder_once_per_change(host: HostInTurn) -> None:
     waiting = [host.start(name) for name in "BC"]
     host.look(times=5)
     holder.kill()
-    host.take_turns("BC")
+    host.take_turns("BC", before="A")
 
     since = "run A measures cell-0 on this host since 2026-01-02 03:04:05 UTC"
     lines = [run.end() for run in waiting]
@@ -119,7 +119,7 @@ def test_runs_of_several_users_stand_in_one_queue(host: HostInTurn) -> None:
     runs = [host.start("B", rounds=2, user=1001), host.start("C", rounds=2, user=1002), host.start("D", rounds=2)]
     host.look()
     holder.kill()
-    host.take_turns("BCDBCD")
+    host.take_turns("BCDBCD", before="A")
     said = [run.end() for run in runs]
 
     assert host.order() == "ABCDBCD"
@@ -180,7 +180,7 @@ def others(ticket: Ticket, tmp_path: Path, text: bytes, kind: str = "measuring")
 def test_text_of_others_is_bounded_and_harmless(ticket: Ticket, tmp_path: Path, text: bytes, holder: Holder) -> None:
     other = others(ticket, tmp_path, text)
 
-    assert ticket.holder() == holder
+    assert ticket.look().holder == holder
     other.close()
 
 
@@ -191,13 +191,13 @@ def test_what_is_no_ticket_is_passed_over(
 ) -> None:
     make(tmp_path / "measuring.lock.queue" / f"{0:020d}-{0:016x}.{kind}")
 
-    assert (ticket.ahead(), ticket.holder()) == (0, None)
+    assert ticket.look() == Look()
 
 
 def test_ticket_that_was_removed_is_made_again(ticket: Ticket, tmp_path: Path) -> None:
     (path,) = (tmp_path / "measuring.lock.queue").iterdir()
     path.unlink()
-    ticket.ahead()
+    ticket.look()
 
     assert path.exists()
 
@@ -228,9 +228,9 @@ class Notes:
     def wait(self, run: str, cell: str, ahead: int = 0, seconds: float = 1.0) -> str:
         """Begin a wait, look at its begin and after so many seconds; give what is said."""
         self._notes.begin()
-        notices = [self._notes.new(Holder(run, cell), ahead)]
+        notices = [self._notes.new(Look(ahead, Holder(run, cell)))]
         self._time_s += seconds
-        notices.append(self._notes.new(Holder(run, cell), ahead))
+        notices.append(self._notes.new(Look(ahead, Holder(run, cell))))
         return "".join(notice for notice in notices if notice is not None)
 
     def measure(self, seconds: float) -> None:

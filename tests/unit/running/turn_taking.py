@@ -127,9 +127,11 @@ class HostInTurn:
             before = self._looked()
             until(lambda before=before: all(now != before.get(name) for name, now in self._looked().items()))
 
-    def take_turns(self, order: str, *, looks: int = 0) -> None:
-        """Have runs take turns in this order, each ended once all others wait, and have looked so often."""
-        before = self.order()
+    def take_turns(self, order: str, *, before: str = "", looks: int = 0) -> None:
+        """Have runs take turns in this order after those of `before`, each ended once all others wait.
+
+        All others have then looked at least so often.
+        """
         for number, name in enumerate(order):
             until(lambda number=number: self.order() == before + order[: number + 1])
             until(lambda number=number: len(self.tickets()) == len(set(order[number:])))
