@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-LIMIT_S = 1800.0
+LIMIT_S = 600.0
 """Far beyond what any condition or process takes on a busy host."""
 _PAUSE_S = 0.01
 
