@@ -28,7 +28,7 @@ from orchestrator.planning.ids import option_text
 from orchestrator.reporting.findings.compose import parity
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
-from orchestrator.running.parity_checks import check_parity
+from orchestrator.running.parity import check_parity
 from orchestrator.runtimes import DockerRuntime, this_process
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 

@@ -310,8 +310,10 @@ class BuildSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(LaterFields):
     """The end of one repeat of one cell."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"ran_on": "", "beside": ""}
 
     cell_id: str
     repeat: int
@@ -342,3 +344,7 @@ class Outcome:
     """The reason that measuring it again came to nothing, in one line; then this disturbed one counts after all."""
     log_omitted_bytes: int = 0
     """Of its output, what the bound of the log left out between its beginning and its end."""
+    ran_on: str = ""
+    """The UUIDs of the GPUs that it was given, separated by commas; empty without any."""
+    beside: str = ""
+    """The cells that ran at any time beside it, separated by commas; empty if it ran alone."""

@@ -1,5 +1,6 @@
 """Events while images are built and cells run, for listeners such as a live view, plain lines and a log."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -85,3 +86,14 @@ Listener = Callable[[Event], None]
 
 def ignore(event: Event) -> None:
     """Listen to nothing."""
+
+
+def in_turn(listener: Listener) -> Listener:
+    """Return a listener that several threads may tell at once, and that hears one after the other."""
+    lock = threading.Lock()
+
+    def tell(event: Event) -> None:
+        with lock:
+            listener(event)
+
+    return tell

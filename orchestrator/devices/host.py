@@ -25,6 +25,8 @@ class Cpu:
     core: int
     """Physical core, unique within its socket."""
     socket: int = 0
+    node: int | None = None
+    """NUMA node; None where the kernel does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,14 @@ def cpus(ids: tuple[int, ...], sys_cpu: Path) -> tuple[Cpu, ...]:
     for number in ids:
         topology = sys_cpu / f"cpu{number}" / "topology"
         core = _number(topology / "core_id", default=number)
-        cpus_found.append(Cpu(number, core, max(0, _number(topology / "physical_package_id", default=0))))
+        socket = max(0, _number(topology / "physical_package_id", default=0))
+        cpus_found.append(Cpu(number, core, socket, _node(topology.parent)))
     return tuple(cpus_found)
+
+
+def _node(cpu: Path) -> int | None:
+    """Return the NUMA node that the folder of a CPU links to."""
+    return next((int(link.name.removeprefix("node")) for link in cpu.glob("node[0-9]*")), None)
 
 
 def _number(path: Path, default: int) -> int:
@@ -94,6 +102,13 @@ class Allocation:
     cpus: tuple[int, ...]
     """Logical CPUs, ascending."""
     gpus: tuple[Gpu, ...] = ()
+    memory_bytes: int | None = None
+    """Its share of the host's memory, while others run beside it; None for a cell that has the host to itself."""
+
+    @property
+    def shared_gpus(self) -> tuple[str, ...]:
+        """Return the UUIDs of its GPUs if cells on others may run at the same time, else nothing."""
+        return tuple(gpu.uuid for gpu in self.gpus) if self.memory_bytes is not None else ()
 
 
 @dataclass(frozen=True, slots=True)

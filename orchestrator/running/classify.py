@@ -58,7 +58,7 @@ def _wrong(request: Request, answer: Result | ScriptResult | InvalidResultError)
 
 def _failure(ended: Ended, task: Task, said: str) -> Classification:
     if ended.oom_killed:
-        limit = task.system.memory_bytes
+        limit = task.system.memory_bytes or task.allocation.memory_bytes
         bound = f" of {limit / 2**20:g} MiB" if limit else ""
         return Classification(Status.OOM_HOST, _with(f"killed for want of memory{bound}", said))
     if ended.exit_code in EXIT_STATUS:

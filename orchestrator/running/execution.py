@@ -1,14 +1,16 @@
 """Execution of a plan, in which every cell × repeat ends as exactly one outcome."""
 
 import os
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
-from orchestrator.devices import Allocation, NoDevice, allocate
+from orchestrator.devices import Allocation, NoDevice, allocate, shares
 from orchestrator.devices.needs import lacking
-from orchestrator.domain import Cell, Outcome, Plan, Status
+from orchestrator.domain import Cell, Outcome, Plan, Status, System
 from orchestrator.errors import FolderError
-from orchestrator.events import Notice, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.events import Notice, RepeatFinished, RepeatStarted, RunStarted, in_turn
 from orchestrator.results.contract import Result
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.throughput import throughput
@@ -19,7 +21,10 @@ from orchestrator.running.host_lock import Turn
 from orchestrator.running.last_cells import LastCells
 from orchestrator.running.launch import Launcher
 from orchestrator.running.order import Repeat, order, unfinished
-from orchestrator.running.parity_checks import check_parity
+from orchestrator.running.parity import check_parity
+from orchestrator.running.slots import model as slots
+from orchestrator.running.slots.schedule import Placed, Schedule
+from orchestrator.running.slots.side_by_side import Neighbours, SideBySide
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import STOPPED, Provided, Ready, Unavailable
 
@@ -62,9 +67,15 @@ def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -
 class _Execution:
     def __init__(self, plan: Plan, surroundings: Surroundings, policy: Policy) -> None:
         self._plan = plan
-        self._with = surroundings
+        self._with = (
+            replace(surroundings, listener=in_turn(surroundings.listener)) if surroundings.slots else surroundings
+        )
         self._policy = policy
-        self._launcher = Launcher(plan, surroundings)
+        self._launcher = Launcher(plan, self._with)
+        self._neighbours = Neighbours()
+        self._positions = count(1)
+        self._failed = ""
+        """The first cell whose failure leaves the rest not run; empty without one."""
         self._images = {image.name: image for image in plan.images}
         self._allocations = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
@@ -76,24 +87,55 @@ class _Execution:
         self._with.listener(RunStarted(planned=len(todo), done=len(repeats) - len(todo)))
         provided = self._provide(todo)
         check_parity(self._plan, provided, self._allocations, self._with, retry_failed=self._policy.retry_failed)
-        failed = ""
         last_cells = LastCells((cell for cell, _ in todo), provided, self._with.free, self._with.listener)
-        for position, (cell, repeat) in enumerate(todo, start=1):
-            try:
-                outcome, result = self._one(cell, repeat, position, provided, failed)
-            except FolderError as error:
-                outcome, result = self._unusable(cell, repeat, error)
-            if self._policy.fail_fast and outcome.status.is_failure and outcome.status is not cell.expect:
-                failed = failed or cell.id
+        for cell, outcome, result in self._ended(repeats, todo, provided):
             reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
             self._with.listener(RepeatFinished(outcome, reached))
-            if not failed and not self._with.stop.is_set():  # a resumed run needs what is left
+            if not self._failed and not self._with.stop.is_set():  # a resumed run needs what is left
                 last_cells.done(cell)
             yield outcome
 
+    def _ended(
+        self, repeats: Sequence[Repeat], todo: Sequence[Repeat], provided: Provided
+    ) -> Iterator[tuple[Cell, Outcome, Result | None]]:
+        """Measure what is left, one after the other in its order, or side by side where there is leave to."""
+        if self._with.slots is None:
+            for repeat in todo:
+                yield self._end(repeat, self._allocations[repeat[0].system], provided)
+            return
+        suiting = slots.pools(self._allocations, self._with.inventory, self._with.slots.shares)
+        expected_s = self._with.slots.expected_s
+        jobs = slots.jobs(repeats, todo, self._with.run.outcome, expected_s, self._policy.seed)
+
+        def work(repeat: Repeat, placed: Placed[Repeat]) -> tuple[Cell, Outcome, Result | None]:
+            return self._end(repeat, self._placed(repeat[0].system, placed), provided)
+
+        yield from SideBySide(Schedule(jobs, suiting), work, time.monotonic).results()
+
+    def _placed(self, system: System, placed: Placed[Repeat]) -> Allocation | NoDevice:
+        """Return what a job was given: its GPUs with their share of the host, or all that its system may have."""
+        if not placed.gpus or self._with.slots is None:
+            return self._allocations[system]
+        given = shares.allocated(system, placed.gpus, self._with.inventory, self._with.slots.shares)
+        return given or self._allocations[system]
+
+    def _end(
+        self, repeat: Repeat, allocation: Allocation | NoDevice, provided: Provided
+    ) -> tuple[Cell, Outcome, Result | None]:
+        """Carry out one repeat, and return its outcome once it is on disk."""
+        cell, number = repeat
+        position = next(self._positions)
+        try:
+            outcome, result = self._one(cell, number, position, allocation, provided)
+        except FolderError as error:
+            outcome, result = self._unusable(cell, number, error)
+        if self._policy.fail_fast and outcome.status.is_failure and outcome.status is not cell.expect:
+            self._failed = self._failed or cell.id
+        return cell, outcome, result
+
     def _provide(self, todo: Sequence[Repeat]) -> Provided:
-        fitting = (cell for cell, _ in todo if isinstance(self._allocations[cell.system], Allocation))
-        wanted = {cell.image for cell in fitting if not self._unmet(cell)}
+        given = ((cell, self._allocations[cell.system]) for cell, _ in todo)
+        wanted = {cell.image for cell, each in given if isinstance(each, Allocation) and not self._unmet(cell, each)}
         images = [image for image in self._plan.images if image.name in wanted]
         if not images or self._with.stop.is_set():
             return {}
@@ -123,21 +165,20 @@ class _Execution:
         )
 
     def _one(
-        self, cell: Cell, repeat: int, position: int, provided: Provided, failed: str
+        self, cell: Cell, repeat: int, position: int, allocation: Allocation | NoDevice, provided: Provided
     ) -> tuple[Outcome, Result | None]:
-        allocation = self._allocations[cell.system]
         ready = provided.get(cell.image)
         if isinstance(allocation, NoDevice):
             outcome = _not_launched(cell, repeat, Status.NO_DEVICE, allocation.reason)
-        elif why_not := self._unmet(cell):
+        elif why_not := self._unmet(cell, allocation):
             outcome = _not_launched(cell, repeat, Status.UNSUPPORTED, why_not)
-        elif failed:
-            outcome = _not_launched(cell, repeat, Status.NOT_RUN, f"left out after {failed} failed")
+        elif self._failed:
+            outcome = _not_launched(cell, repeat, Status.NOT_RUN, f"left out after {self._failed} failed")
         elif self._with.stop.is_set():
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         elif isinstance(ready, Ready):
             turn = Turn(self._with.run.name, cell.id, self._with.clock)
-            with self._with.turns.taken(turn, self._with.listener, self._with.stop) as mine:
+            with self._with.turns.taken(turn, self._with.listener, self._with.stop, allocation.shared_gpus) as mine:
                 if mine:
                     return self._attempts(cell, repeat, position, ready, allocation)
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
@@ -146,10 +187,10 @@ class _Execution:
         counts = Attempts(self._with.run, cell.id, repeat).not_launched(outcome)
         return counts, self._with.run.result(counts)
 
-    def _unmet(self, cell: Cell) -> str:
+    def _unmet(self, cell: Cell, allocation: Allocation) -> str:
         """Return what the GPUs or the driver of this host lack for the build of a cell, or an empty text."""
-        allocation, image = self._allocations[cell.system], self._images.get(cell.image)
-        if image is None or not isinstance(allocation, Allocation) or not self._with.has_published_builds:
+        image = self._images.get(cell.image)
+        if image is None or not self._with.has_published_builds:
             return ""
         return lacking(image, allocation.gpus, self._with.inventory.driver)
 
@@ -185,7 +226,9 @@ class _Execution:
         attempts = Attempts(self._with.run, cell.id, repeat)
         retries, losses = self._policy.retries, LOSSES
         while True:
-            outcome, result = self._launcher.measure(cell, repeat, ready, allocation, attempts)
+            with self._neighbours.present(f"{cell.id}/{repeat}") as beside:
+                outcome, result = self._launcher.measure(cell, repeat, ready, allocation, attempts)
+                outcome = replace(outcome, beside=", ".join(beside()))
             attempts.record(outcome)
             if self._with.stop.is_set():
                 break

@@ -2,6 +2,9 @@
 
 The kernel's lock of one file decides who measures, with older versions of this program too. Who waits for it stands in
 a queue, in order of arrival, and takes one repeat in turn: a run that has just measured goes to its end.
+
+A cell that has a share of the host only, its own GPUs, shares that lock with its like, and locks a file for each of its
+GPUs in the same way.
 """
 
 import fcntl
@@ -50,15 +53,20 @@ class Turns:
         self._reported: set[str] = set()
 
     @contextmanager
-    def taken(self, turn: Turn, listener: Listener, stop: Stop) -> Iterator[bool]:
+    def taken(self, turn: Turn, listener: Listener, stop: Stop, gpus: Sequence[str] = ()) -> Iterator[bool]:
         """Wait for every turn and take it. Yield false if the run is stopped meanwhile.
 
+        With `gpus`, their UUIDs, it is the turn on these alone, beside others that name theirs.
         A file that cannot be locked is told once, and measuring goes on without it.
         """
+        # In one order for all, or two runs that want the same GPUs could wait for each other.
+        own = [file.with_name(f"{file.stem}-{uuid}{file.suffix}") for file in self._files for uuid in sorted(gpus)]
+        wanted = [*(_Wanted(file, shared=bool(gpus)) for file in self._files), *(_Wanted(file) for file in own)]
         with ExitStack() as taken:
-            yield all(self._wait(file, turn, taken, listener, stop) for file in self._files)
+            yield all(self._wait(each, turn, taken, listener, stop) for each in wanted)
 
-    def _wait(self, file: Path, turn: Turn, taken: ExitStack, listener: Listener, stop: Stop) -> bool:
+    def _wait(self, wanted: "_Wanted", turn: Turn, taken: ExitStack, listener: Listener, stop: Stop) -> bool:
+        file = wanted.file
         with ExitStack() as waiting:
             ticket = self._ticket(file, waiting, listener)
             self._notes.begin()
@@ -66,7 +74,7 @@ class Turns:
                 look = _look(ticket)
                 try:
                     if not look.ahead:
-                        taken.callback(os.close, _locked(file))
+                        taken.callback(os.close, _locked(wanted))
                         if ticket:
                             ticket.measure(Holder(turn.run, turn.cell, turn.clock()))
                         taken.push(waiting.pop_all())  # the ticket says who measures until the turn is over
@@ -98,6 +106,14 @@ class Turns:
         if text not in self._reported:
             self._reported.add(text)
             listener(Notice(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A file to lock, for one alone or shared with others."""
+
+    file: Path
+    shared: bool = False
 
 
 def _look(ticket: Ticket | None) -> Look:
@@ -157,17 +173,17 @@ def waiting_text(holder: Holder | None, ahead: int) -> str:
     return f"{now}; {queue}"
 
 
-def _locked(file: Path) -> int:
+def _locked(wanted: _Wanted) -> int:
     """Open and lock a file that other users may lock too. Raises `BlockingIOError` if it is locked, or `OSError`.
 
     In a folder that everybody may write to, the file may be anybody's, and may be no file at all.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = _opened(file)
+    wanted.file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = _opened(wanted.file)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "is no plain file")
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if wanted.shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
         raise

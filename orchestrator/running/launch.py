@@ -52,7 +52,7 @@ class Launcher:
         request = with_data(request, data, data_folder)
         gate = self._gate(allocation)
         if gate and gate.held:
-            return _held(cell, repeat, gate, earlier), None
+            return _held(cell, repeat, gate, earlier, _uuids(allocation)), None
         folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
@@ -93,6 +93,7 @@ class Launcher:
             disturbance=str(judgement) if judgement and judgement.disturbed else "",
             remeasured=attempts.disturbed(),
             log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
+            ran_on=_uuids(allocation),
         )
         return outcome, result
 
@@ -143,10 +144,14 @@ class Launcher:
         return waited
 
 
-def _held(cell: Cell, repeat: int, gate: GateEnd, earlier: int) -> Outcome:
+def _held(cell: Cell, repeat: int, gate: GateEnd, earlier: int, uuids: str) -> Outcome:
     """Return the outcome of a repeat whose GPUs stayed held, after so many attempts."""
     reason = f"not free after {gate.wait_s:.0f} s of waiting: {gate.held}"
-    return Outcome(cell.id, repeat, Status.NO_DEVICE, reason, attempts=earlier, idle_wait_s=gate.wait_s)
+    return Outcome(cell.id, repeat, Status.NO_DEVICE, reason, attempts=earlier, idle_wait_s=gate.wait_s, ran_on=uuids)
+
+
+def _uuids(allocation: Allocation) -> str:
+    return ", ".join(gpu.uuid for gpu in allocation.gpus)
 
 
 def _together(*waits: GateEnd | IdleWait | None) -> float | None:

@@ -13,6 +13,7 @@ from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
 from orchestrator.running.host_lock import Turns
+from orchestrator.running.slots.model import Slots
 from orchestrator.runtimes import Runtime
 
 Free = Callable[[str, frozenset[str]], tuple[str, ...]]
@@ -44,6 +45,8 @@ class Surroundings:
     """Waits until the GPUs that a cell was given are free; without it, cells start at once."""
     has_published_builds: bool = True
     """False if environments may hold other builds of a release than the package index has."""
+    slots: Slots | None = None
+    """The leave to run cells on different GPUs at once; without it, one cell runs at a time."""
     free: Free | None = None
     """Removes an image after its last repeat; without it, all stay."""
     require_room: Callable[[Plan], None] = _ample

@@ -138,7 +138,7 @@ class DockerRuntime:
             kept=task.ready.compile_cache,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
             gpu_access=self._gpu_access,
-            limits=Limits(memory_bytes=task.system.memory_bytes, seccomp=self._seccomp),
+            limits=Limits(memory_bytes=task.system.memory_bytes or task.allocation.memory_bytes, seccomp=self._seccomp),
         )
         with containers.container(self._client, spec, task.log) as container:
             container.start()

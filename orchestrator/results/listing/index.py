@@ -20,7 +20,7 @@ from orchestrator.results.listing.derived import Derivation
 from orchestrator.results.listing.stamps import stamped_outcomes, stamped_runs
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 
-_VERSION = 8
+_VERSION = 9
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE outcome (
     attempts INTEGER NOT NULL, started_at TEXT NOT NULL, wall_s REAL NOT NULL, create_s REAL,
     exit_code INTEGER, image_id TEXT, idle_wait_s REAL, busy TEXT NOT NULL, disturbed_blocks INTEGER,
     disturbance TEXT NOT NULL, remeasured INTEGER NOT NULL, not_remeasured TEXT NOT NULL,
-    log_omitted_bytes INTEGER NOT NULL,
+    log_omitted_bytes INTEGER NOT NULL, ran_on TEXT NOT NULL, beside TEXT NOT NULL,
     PRIMARY KEY (run, path)
 );
 CREATE TABLE planned (

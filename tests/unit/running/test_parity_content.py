@@ -8,7 +8,7 @@ from running_fakes import SPEC, a_cell, a_plan, ready
 
 from orchestrator.planning import Check, checks
 from orchestrator.results.parity.contract import REVISION
-from orchestrator.running.parity_checks import content_of, environment_of
+from orchestrator.running.parity.content import content_of, environment_of
 from orchestrator.user_files import ModelFile
 
 
@@ -41,6 +41,6 @@ def test_answers_of_older_revisions_are_not_reused(monkeypatch: pytest.MonkeyPat
     asked: tuple[Any, ...] = (check, 0, environment_of(ready(SPEC), "a"), ("Example CPU", (), None))
     now = content_of(*asked)
 
-    monkeypatch.setattr("orchestrator.running.parity_checks.REVISION", REVISION - 1)
+    monkeypatch.setattr("orchestrator.running.parity.content.REVISION", REVISION - 1)
 
     assert content_of(*asked) != now

@@ -1,25 +1,19 @@
-"""Execution of parity checks, before the measurements of a run so that they disturb none."""
+"""One parity check, from its request to its outcome."""
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from orchestrator.devices import Allocation, Inventory, NoDevice
-from orchestrator.domain import Plan, Status, System, variables, without_variables
-from orchestrator.errors import FolderError
+from orchestrator.devices import Allocation
+from orchestrator.domain import Plan, Status, variables, without_variables
 from orchestrator.events import Notice
-from orchestrator.images.context import digest, source_files
-from orchestrator.planning.parity import Check, checks
+from orchestrator.planning.parity import Check
 from orchestrator.processes import Cause, StartError, tail
-from orchestrator.resources import BENCHMARKS
 from orchestrator.results.container_answers import InvalidResultError, read_answer
 from orchestrator.results.contract import Request
 from orchestrator.results.parity.answers import Answers, take_over
 from orchestrator.results.parity.checks import Checks
-from orchestrator.results.parity.contract import REVISION, ParityOutcome, ParityResult
+from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Classification, classify
@@ -28,87 +22,11 @@ from orchestrator.running.host_lock import Turn
 from orchestrator.running.output import OutputWatches
 from orchestrator.running.requests import with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.runtimes import Ended, Provided, Ready, Task
-from orchestrator.user_files import ModelFile
-
-_AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED, Status.NO_DEVICE}
-"""Outcomes that a resumed run always tries anew, as they say nothing of what was to be checked."""
-
-Machine = tuple[str | None, tuple[str, ...], str | None]
-"""The computing devices: the model of the CPU, those of the GPUs that a check is given, and their driver."""
-
-
-def check_parity(
-    plan: Plan,
-    provided: Provided,
-    allocations: Mapping[System, Allocation | NoDevice],
-    surroundings: Surroundings,
-    *,
-    retry_failed: bool,
-) -> None:
-    """Carry out the checks of a plan that have no final outcome yet, as far as there are environments for them.
-
-    Raises `HostError` where the run's files cannot be written.
-    """
-    store, source = Checks(surroundings.run), ""
-    answers = Answers(surroundings.answers) if surroundings.answers else None
-    answered: dict[str, str] = {}
-    own = {model.name: model for model in plan.models}
-    planned = checks(plan)
-    for number, check in enumerate(planned, start=1):
-        ready, allocation = provided.get(check.image), allocations[check.system]
-        if not isinstance(ready, Ready) or not isinstance(allocation, Allocation):
-            continue
-        source = source or digest(source_files(BENCHMARKS, "benchmarks"))
-        machine = _machine(surroundings.inventory, allocation)
-        content = content_of(check, plan.seed, environment_of(ready, source), machine, own.get(check.model))
-        outcome = store.outcome(check.id)
-        if outcome is None or outcome.content != content or not _is_final(outcome, retry_failed=retry_failed):
-            job = _Job(check, plan, ready, allocation, surroundings)
-            try:
-                outcome = _outcome_of(job, content, answered, answers, f"{number} of {len(planned)}")
-            except FolderError as error:
-                surroundings.listener(Notice(f"{check.id}: parity is not checked: {error}"))
-                continue
-            if outcome is None:
-                return
-        if outcome.status is Status.OK:
-            answered.setdefault(content, outcome.folder)
-
-
-def environment_of(ready: Ready, source: str) -> list[Any]:
-    """Pick what an environment is known by.
-
-    An image holds its own copy of `benchmarks/`, and so has it in its id; elsewhere `source`, their digest, stands for
-    it.
-    """
-    return [ready.image_id] if ready.image_id else [ready.handle, ready.versions, ready.variables, source]
-
-
-def content_of(
-    check: Check, seed: int, environment: Sequence[Any], machine: Machine, own: ModelFile | None = None
-) -> str:
-    """Hash everything a check's answer depends on, with `REVISION`, as 16 hexadecimal digits.
-
-    The user's `own` model is in no environment, nor is a framework's own definition of a model. Libraries choose their
-    kernels by the machine, and a fault may be in one of them alone.
-    """
-    model = own.sha256 if own else check.model
-    content = [check.builder, model, check.options, check.system.gpus, check.batch_size, seed]
-    content += [check.definition] if check.definition else []
-    return hashlib.sha256(json.dumps([REVISION, environment, content, machine]).encode()).hexdigest()[:16]
-
-
-def _machine(here: Inventory, allocation: Allocation) -> Machine:
-    return here.cpu_model, tuple(gpu.name for gpu in allocation.gpus), here.driver if allocation.gpus else None
-
-
-def _is_final(outcome: ParityOutcome, *, retry_failed: bool) -> bool:
-    return outcome.status is Status.OK or not (retry_failed or outcome.status in _AGAIN)
+from orchestrator.runtimes import Ended, Ready, Task
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class CheckJob:
     """One check with what it is carried out in."""
 
     check: Check
@@ -155,8 +73,8 @@ class _Job:
         return Task(self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own)
 
 
-def _outcome_of(
-    job: _Job, content: str, answered: Mapping[str, str], answers: Answers | None, position: str
+def outcome_of(
+    job: CheckJob, content: str, answered: Mapping[str, str], answers: Answers | None, position: str
 ) -> ParityOutcome | None:
     """Record the stored answer to the same content, or a new one. Return None if the run is stopped.
 
@@ -178,7 +96,7 @@ def _outcome_of(
     return outcome
 
 
-def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome | None:
+def _answered_before(job: CheckJob, answers: Answers, content: str) -> ParityOutcome | None:
     """Take over the answer of an earlier run with its request, or return None if there is none."""
     earlier = answers.find(content)
     if earlier is None:
@@ -188,11 +106,11 @@ def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome
     return take_over(job.store, job.check.id, earlier)
 
 
-def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
+def _in_turn(job: CheckJob, content: str) -> ParityOutcome | None:
     """Carry out one check in this run's turn. Return None if the run is stopped."""
     around = job.surroundings
     turn = Turn(around.run.name, f"parity/{job.check.id}", around.clock)
-    with around.turns.taken(turn, around.listener, around.stop) as mine:
+    with around.turns.taken(turn, around.listener, around.stop, job.allocation.shared_gpus) as mine:
         if not mine or around.stop.is_set():
             return None
         set_aside(job.store.folder(job.check.id))
@@ -223,7 +141,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
     )
 
 
-def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatches) -> Classification:
+def _judged(ended: Ended, job: CheckJob, task: Task, output: OutputWatches) -> Classification:
     exceeded = output.look() if ended.cause is not Cause.STOPPED else None
     reclaim(task.folder)
     if exceeded:

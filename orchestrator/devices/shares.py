@@ -1,0 +1,50 @@
+"""The shares of a host's CPUs and memory that go with its GPUs, so that cells on different GPUs do not meet."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+
+from orchestrator.devices.gpus import Gpu
+from orchestrator.devices.host import Allocation, Cpu, Inventory, by_preference
+from orchestrator.domain import System
+
+Shares = Mapping[str, tuple[Cpu, ...]]
+"""The CPUs of each GPU, by its UUID."""
+
+
+def shares(inventory: Inventory) -> Shares:
+    """Divide the CPUs among the GPUs in whole cores, each GPU's from its own NUMA node where all nodes have enough.
+
+    The result is empty where there are fewer cores than GPUs: no two cells can then run at once.
+    """
+    by_node: dict[int | None, list[Gpu]] = {}
+    for gpu in inventory.gpus:
+        by_node.setdefault(gpu.numa_node, []).append(gpu)
+    near = {node: _cores(cpu for cpu in inventory.cpus if cpu.node == node) for node in by_node}
+    if None in by_node or any(len(near[node]) < len(gpus) for node, gpus in by_node.items()):
+        by_node, near = {None: list(inventory.gpus)}, {None: _cores(inventory.cpus)}
+    divided: dict[str, tuple[Cpu, ...]] = {}
+    for node, gpus in by_node.items():
+        each = len(near[node]) // len(gpus) if gpus else 0
+        if not each:
+            return {}
+        for number, gpu in enumerate(gpus):
+            cores = near[node][number * each : (number + 1) * each]
+            divided[gpu.uuid] = tuple(cpu for core in cores for cpu in core)
+    return divided
+
+
+def allocated(system: System, gpus: Sequence[Gpu], inventory: Inventory, shares: Shares) -> Allocation | None:
+    """Allocate GPUs with their share of CPUs and memory. Return None where a system asks for more than the share."""
+    cpus = by_preference(tuple(cpu for gpu in gpus for cpu in shares[gpu.uuid]))
+    memory_bytes = inventory.memory_bytes * len(gpus) // len(inventory.gpus)
+    if (system.cpus or 0) > len(cpus) or (system.memory_bytes or 0) > memory_bytes:
+        return None
+    return Allocation(tuple(sorted(cpu.id for cpu in cpus[: system.cpus])), tuple(gpus), memory_bytes)
+
+
+def _cores(cpus: Iterable[Cpu]) -> list[tuple[Cpu, ...]]:
+    """Return the logical CPUs of each core, in the order of their first ones."""
+    cores: dict[tuple[int, int], list[Cpu]] = {}
+    for cpu in sorted(cpus, key=attrgetter("id")):
+        cores.setdefault((cpu.socket, cpu.core), []).append(cpu)
+    return [tuple(core) for core in cores.values()]

@@ -1,0 +1,73 @@
+"""The jobs of a run whose cells go side by side, and the GPUs that suit them."""
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from orchestrator.devices import Allocation, Gpu, Inventory, NoDevice
+from orchestrator.devices.host import fits
+from orchestrator.devices.shares import Shares, allocated
+from orchestrator.domain import Cell, Outcome, System, Workload
+from orchestrator.running.order import Repeat
+from orchestrator.running.slots.schedule import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The leave to run cells on different GPUs at once, and what is needed for it."""
+
+    shares: Shares
+    """The CPUs that go with each GPU."""
+    expected_s: Callable[[Cell], float]
+    """Estimates one repeat of a cell."""
+
+
+def pools(
+    allocations: Mapping[System, Allocation | NoDevice], inventory: Inventory, shares: Shares
+) -> dict[System, tuple[Gpu, ...]]:
+    """Return the GPUs that suit each system whose cells may run beside others.
+
+    The cells of all other systems run alone: on CPUs, or with more CPUs or memory than go with their GPUs.
+    """
+    suiting = {}
+    for system, allocation in allocations.items():
+        if isinstance(allocation, NoDevice) or not system.gpus:
+            continue
+        pool = tuple(gpu for gpu in inventory.gpus if fits(gpu, system))
+        if allocated(system, allocation.gpus, inventory, shares) is not None:
+            suiting[system] = pool
+    return suiting
+
+
+def jobs(
+    repeats: Sequence[Repeat],
+    todo: Collection[Repeat],
+    recorded: Callable[[str, int], Outcome | None],
+    expected_s: Callable[[Cell], float],
+    seed: int,
+) -> list[Job[Repeat]]:
+    """Make one job of each repeat of a group of comparable cells, of which `todo` is still to be done.
+
+    The cells of a group run on the same GPUs in a repeat, and on others in the next, so that no difference between
+    GPUs is taken for one between cells. `repeats` are in random order, which the cells of a job keep. Jobs of like
+    length come in an order drawn with the seed. An interrupted job goes on where its other cells ran.
+    """
+    units: dict[tuple[int, System, Workload], list[Repeat]] = {}
+    for cell, repeat in repeats:
+        units.setdefault((repeat, cell.system, cell.workload), []).append((cell, repeat))
+    left = {(cell.id, repeat) for cell, repeat in todo}
+    made = []
+    for (block, system, workload), unit in units.items():
+        entries = tuple((cell, repeat) for cell, repeat in unit if (cell.id, repeat) in left)
+        done = (recorded(cell.id, repeat) for cell, repeat in unit if (cell.id, repeat) not in left)
+        before = frozenset(uuid for outcome in done if outcome and outcome.ran_on for uuid in gpus_of(outcome))
+        lasting_s = sum(min(expected_s(cell), cell.timeout_s) for cell, _ in entries)
+        if entries:
+            made.append(Job(block, (system, workload), system, lasting_s, entries, before))
+    random.Random(seed).shuffle(made)  # noqa: S311 - an order, not a secret
+    return made
+
+
+def gpus_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return the UUIDs of the GPUs that a repeat was given."""
+    return tuple(filter(None, outcome.ran_on.split(", ")))

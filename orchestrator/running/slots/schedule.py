@@ -1,0 +1,180 @@
+"""The order in which jobs are placed on GPUs, decided by what is free at the moment.
+
+Blocks come in turn. Within a block come jobs of many GPUs before those of few, and long ones before short ones, which
+leaves the short ones to fill the gaps (longest processing time first, R. L. Graham, 1969). While a job waits for GPUs,
+another passes it only if it is expected to end before the first one could begin (EASY backfilling, D. A. Lifka, 1995).
+"""
+
+import bisect
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from orchestrator.devices import Gpu
+from orchestrator.domain import System
+
+BLOCKS_AHEAD = 2
+"""The jobs of so many blocks at a time may be placed, so that GPUs do not stand idle at the end of one."""
+_ALIKE = 1.1
+"""Lengths within such a factor count as equal, as estimates are no better than that."""
+_SHORTEST_S = 0.1
+_LOOKS = 16
+"""So many jobs of like length are looked at for one whose group has used a GPU least."""
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[Entry]):
+    """Work that is done one entry after the other on the same GPUs, such as a repeat of all cells of a group."""
+
+    block: int
+    group: Hashable
+    """The jobs of a group rotate over the GPUs."""
+    system: System
+    expected_s: float
+    entries: tuple[Entry, ...]
+    before: frozenset[str] = frozenset()
+    """UUIDs of the GPUs that other entries of it have run on before an interruption; they are preferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[Entry]):
+    """A job with the GPUs that it holds. One that runs alone on the host holds none."""
+
+    job: Job[Entry]
+    gpus: tuple[Gpu, ...]
+    until_s: float
+    """When it is expected to end."""
+
+
+class Schedule(Generic[Entry]):
+    """Jobs that wait, and those that hold GPUs. All times are seconds of one clock."""
+
+    def __init__(self, jobs: Iterable[Job[Entry]], pools: Mapping[System, Sequence[Gpu]]) -> None:
+        """Take jobs in an order that decides between jobs of like length.
+
+        `pools` has the GPUs that suit each system. A system without an entry has its jobs run alone on the host.
+        """
+        self._pools = {system: tuple(sorted(pool, key=_position)) for system, pool in pools.items()}
+        self._waiting: dict[int, dict[System, list[Job[Entry]]]] = {}
+        self._running: list[Placed[Entry]] = []
+        self._held: set[str] = set()
+        self._used: Counter[tuple[Hashable, str]] = Counter()
+        for job in jobs:
+            self._waiting.setdefault(job.block, {}).setdefault(job.system, []).append(job)
+        for number in sorted(self._waiting):
+            by_system = self._waiting.pop(number)
+            for each in by_system.values():
+                each.reverse()  # `sort` is stable, and the last one is placed first
+                each.sort(key=_length)
+            wide_first = sorted(by_system, key=lambda system: (system in self._pools, -system.gpus, system.name))
+            self._waiting[number] = {system: by_system[system] for system in wide_first}
+
+    def __bool__(self) -> bool:
+        """Return true while a job waits or runs."""
+        return bool(self._waiting or self._running)
+
+    def place(self, now_s: float) -> Placed[Entry] | None:
+        """Return the next job to begin now, with its GPUs, or None until a job has ended."""
+        first_until_s: float | None = None
+        """When the first job that finds no place is expected to find one."""
+        if any(placed.job.system not in self._pools for placed in self._running):
+            return None
+        for number, by_system in islice(self._waiting.items(), BLOCKS_AHEAD):
+            for system, jobs in by_system.items():
+                is_first = first_until_s is None
+                position = len(jobs) - 1 if first_until_s is None else _longest(jobs, first_until_s - now_s)
+                gpus = self._chosen(jobs[position], is_first=is_first) if position >= 0 else None
+                if gpus is not None:
+                    return self._begin(number, system, self._least_used(jobs, position, gpus), gpus, now_s)
+                if first_until_s is None:
+                    first_until_s = self._free_at_s(system, now_s)
+        return None
+
+    def done(self, placed: Placed[Entry]) -> None:
+        """Give the GPUs of a job back."""
+        self._running.remove(placed)
+        self._held.difference_update(gpu.uuid for gpu in placed.gpus)
+
+    def _least_used(self, jobs: Sequence[Job[Entry]], position: int, gpus: Sequence[Gpu]) -> int:
+        """Return the position of the job of like length whose group has used these GPUs least."""
+        if jobs[position].before:
+            return position
+        alike = range(position, max(-1, position - _LOOKS), -1)
+        like = [each for each in alike if _length(jobs[each]) == _length(jobs[position]) and not jobs[each].before]
+        return min(like, key=lambda each: sum(self._used[jobs[each].group, gpu.uuid] for gpu in gpus))
+
+    def _begin(self, number: int, system: System, position: int, gpus: tuple[Gpu, ...], now_s: float) -> Placed[Entry]:
+        by_system = self._waiting[number]
+        job = by_system[system].pop(position)
+        if not by_system[system]:
+            del by_system[system]
+        if not by_system:
+            del self._waiting[number]
+        self._held.update(gpu.uuid for gpu in gpus)
+        self._used.update((job.group, gpu.uuid) for gpu in gpus)
+        placed = Placed(job, gpus, now_s + job.expected_s)
+        self._running.append(placed)
+        return placed
+
+    def _chosen(self, job: Job[Entry], *, is_first: bool) -> tuple[Gpu, ...] | None:
+        """Choose GPUs for a job: near each other, and those that its group has used least. None if too few are free.
+
+        A job that runs alone gets none, and must be the first one that waits.
+        """
+        if job.system not in self._pools:
+            return () if is_first and not self._running else None
+        pool, width = self._pools[job.system], job.system.gpus
+        starts = range(len(pool) - width + 1)
+        windows = [pool[start : start + width] for start in starts]
+        free = [window for window in windows if not any(gpu.uuid in self._held for gpu in window)]
+        if not free:  # no neighbours are free, but there may be enough
+            apart = tuple(gpu for gpu in pool if gpu.uuid not in self._held)[:width]
+            return apart if len(apart) == width else None
+        return min(free, key=lambda window: self._cost(job, window, pool))
+
+    def _cost(self, job: Job[Entry], window: Sequence[Gpu], pool: Sequence[Gpu]) -> tuple[int, ...]:
+        uuids = {gpu.uuid for gpu in window}
+        indices = {gpu.index for gpu in window}
+        unlinked = sum(len(indices - {gpu.index, *gpu.nvlinks}) for gpu in window)
+        nodes = len({gpu.numa_node for gpu in window})
+        misaligned = pool.index(window[0]) % len(window)
+        used = sum(self._used[job.group, uuid] for uuid in uuids)
+        return len(job.before - uuids), nodes, unlinked, misaligned, used, pool.index(window[0])
+
+    def _free_at_s(self, system: System, now_s: float) -> float:
+        """Return when enough GPUs for a system are expected to be free."""
+        by_end = sorted(self._running, key=lambda placed: placed.until_s)
+        if system not in self._pools:
+            return max(now_s, by_end[-1].until_s)
+        pool = {gpu.uuid for gpu in self._pools[system]}
+        free = len(pool - self._held)
+        for placed in by_end:
+            free += sum(gpu.uuid in pool for gpu in placed.gpus)
+            if free >= system.gpus:
+                return max(now_s, placed.until_s)
+        return float("inf")
+
+
+def _position(gpu: Gpu) -> tuple[int, int]:
+    return -1 if gpu.numa_node is None else gpu.numa_node, gpu.index
+
+
+def _longest(jobs: Sequence[Job[Any]], within_s: float) -> int:
+    """Return the position of the longest job that is expected to end in time, or -1; `jobs` are the longest last."""
+    position = bisect.bisect_right(jobs, _rank(within_s), key=_length) - 1
+    while position >= 0 and jobs[position].expected_s > within_s:
+        position -= 1
+    return position
+
+
+def _length(job: Job[Any]) -> int:
+    return _rank(job.expected_s)
+
+
+def _rank(seconds: float) -> int:
+    return round(math.log(max(seconds, _SHORTEST_S), _ALIKE))
