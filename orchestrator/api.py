@@ -18,6 +18,8 @@ from orchestrator.workflows.data import DataOptions, DatasetFiles, data
 from orchestrator.workflows.doctor import DoctorOptions, DoctorResult, doctor
 from orchestrator.workflows.history import HistoryOptions, HistoryResult, history
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.interference import InterferenceProof
+from orchestrator.workflows.interference import InterferenceOptions, prove
 from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
 from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult, runs, show
 from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, accept
@@ -57,6 +59,8 @@ __all__ = [
     "Host",
     "HostError",
     "InputError",
+    "InterferenceOptions",
+    "InterferenceProof",
     "Listener",
     "LoadResult",
     "MergeOptions",
@@ -97,6 +101,7 @@ __all__ = [
     "models",
     "night",
     "plan",
+    "prove",
     "regress",
     "report",
     "run",

@@ -165,6 +165,9 @@ Resume = Annotated[
         "--resume", metavar="RUN", autocompletion=run_names, help="Take up a run again ('latest' for the last one)."
     ),
 ]
+Exclusive = Annotated[
+    bool, typer.Option("--exclusive", help="One cell at a time, also where GPUs are known not to disturb each other.")
+]
 Retries = Annotated[int, typer.Option("--retries", min=0, help="Further attempts after a crash.")]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="With --resume: try again what has failed.")]
 ExtraRepeats = Annotated[

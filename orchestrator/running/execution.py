@@ -23,8 +23,8 @@ from orchestrator.running.launch import Launcher
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity import check_parity
 from orchestrator.running.slots import model as slots
-from orchestrator.running.slots.schedule import Placed, Schedule
-from orchestrator.running.slots.side_by_side import Neighbours, SideBySide
+from orchestrator.running.slots.schedule import PlacedJob, Schedule, Used
+from orchestrator.running.slots.side_by_side import JobsAtOnce, Neighbours
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import STOPPED, Provided, Ready, Unavailable
 
@@ -103,16 +103,17 @@ class _Execution:
             for repeat in todo:
                 yield self._end(repeat, self._allocations[repeat[0].system], provided)
             return
-        suiting = slots.pools(self._allocations, self._with.inventory, self._with.slots.shares)
-        expected_s = self._with.slots.expected_s
-        jobs = slots.jobs(repeats, todo, self._with.run.outcome, expected_s, self._policy.seed)
+        leave, used = self._with.slots, Used()
+        suiting = slots.pools(self._allocations, self._with.inventory, leave.shares)
 
-        def work(repeat: Repeat, placed: Placed[Repeat]) -> tuple[Cell, Outcome, Result | None]:
+        def work(repeat: Repeat, placed: PlacedJob[Repeat]) -> tuple[Cell, Outcome, Result | None]:
             return self._end(repeat, self._placed(repeat[0].system, placed), provided)
 
-        yield from SideBySide(Schedule(jobs, suiting), work, time.monotonic).results()
+        for part in leave.parts(todo):
+            jobs = slots.jobs(repeats, part, self._with.run.outcome, leave, self._policy.seed)
+            yield from JobsAtOnce(Schedule(jobs, suiting, used), work, time.monotonic).results()
 
-    def _placed(self, system: System, placed: Placed[Repeat]) -> Allocation | NoDevice:
+    def _placed(self, system: System, placed: PlacedJob[Repeat]) -> Allocation | NoDevice:
         """Return what a job was given: its GPUs with their share of the host, or all that its system may have."""
         if not placed.gpus or self._with.slots is None:
             return self._allocations[system]

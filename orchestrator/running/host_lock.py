@@ -20,7 +20,7 @@ from pathlib import Path
 from orchestrator import processes
 from orchestrator.events import Listener, Notice
 from orchestrator.processes import Stop
-from orchestrator.running.host_queue import Holder, Look, Ticket
+from orchestrator.running.host_queue import Holder, QueueLook, Ticket
 
 _READABLE = 0o644
 """Reading is all it takes to lock a file: other users can take their turn and cannot change it."""
@@ -116,10 +116,10 @@ class _Wanted:
     shared: bool = False
 
 
-def _look(ticket: Ticket | None) -> Look:
+def _look(ticket: Ticket | None) -> QueueLook:
     with suppress(OSError):  # the folder of the queue has gone, or its disk is full: the lock decides alone
-        return ticket.look() if ticket else Look()
-    return Look()
+        return ticket.look() if ticket else QueueLook()
+    return QueueLook()
 
 
 class WaitingNotes:
@@ -144,7 +144,7 @@ class WaitingNotes:
         self._looked = self._monotonic()
         self._nameless = 0
 
-    def new(self, look: Look) -> str | None:
+    def new(self, look: QueueLook) -> str | None:
         """Return the notice after a further look, or None if nothing is new."""
         now = self._monotonic()
         self._waited_s, self._looked = self._waited_s + now - self._looked, now

@@ -46,7 +46,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class QueueLook:
     """A queue at one moment: the live processes before this one, and the run that measures, if any is known."""
 
     ahead: int = 0
@@ -73,8 +73,8 @@ class Ticket:
             os.close(folder)
             raise
 
-    def look(self) -> Look:
-        """Look at the queue, and mark this process as alive.
+    def look(self) -> QueueLook:
+        """QueueLook at the queue, and mark this process as alive.
 
         Both parts come from one listing, so that a run which begins to measure meanwhile is not counted as waiting.
 
@@ -89,7 +89,7 @@ class Ticket:
         alive = list(self._alive())
         waiting = [touched for name, touched, _ in alive if name.endswith(_WAITING) and name < self._name]
         holders = (_described(text) for name, _, text in alive if name.endswith(_MEASURING))
-        return Look(sum(abs(now - touched) < STALE_S for touched in waiting), next(holders, None))
+        return QueueLook(sum(abs(now - touched) < STALE_S for touched in waiting), next(holders, None))
 
     def measure(self, holder: Holder) -> None:
         """Leave the queue and announce the run that measures from now on, if possible."""

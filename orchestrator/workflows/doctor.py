@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from orchestrator.devices import gpus, vitals
-from orchestrator.devices.fitness import HostFinding, fitness, is_fit
+from orchestrator.devices import gpus, inventory, vitals
+from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
+from orchestrator.devices.shares import shares
 from orchestrator.devices.vitals import Vitals
 from orchestrator.engine import gpu_probe
 from orchestrator.engine import images as engine
@@ -17,9 +18,11 @@ from orchestrator.engine.gpu_probe import NoAccess
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.interference import stored_proof, why_serial
 from orchestrator.workflows.inputs.planned_matrix import site_base_image
 
 ENGINE_TIMEOUT_S = 20.0
+SIDE_BY_SIDE = "GPUs at once"
 PYTHON = "3.11"
 """The Python whose base image is looked for. The catalog has releases for it."""
 
@@ -56,7 +59,19 @@ def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
     filling = {"results": options.results, "environments": host.cache}
     present, fault = vitals.gpus()
     seen = replace(vitals.examine(), gpus=present, gpu_fault=fault, base_image=wanted)
-    return DoctorResult(fitness(_with_engine(seen, filling, host)))
+    return DoctorResult((*fitness(_with_engine(seen, filling, host)), *_side_by_side(host)))
+
+
+def _side_by_side(host: Host) -> Sequence[HostFinding]:
+    """Return what is known of cells on different GPUs at once, if there are several GPUs."""
+    here = inventory()
+    if len(here.gpus) < 2:
+        return ()
+    proof, divided = stored_proof(host.cache, here), shares(here)
+    if why := why_serial(proof, divided):
+        level = Level.WARNING if proof or not divided else Level.UNKNOWN
+        return (HostFinding(SIDE_BY_SIDE, level, f"cells run one after the other: {why}"),)
+    return (HostFinding(SIDE_BY_SIDE, Level.OK, str(proof)),)
 
 
 def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:

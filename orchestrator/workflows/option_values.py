@@ -26,6 +26,8 @@ EXTRA_REPEATS = 1
 """Most times that a disturbed repeat is measured again."""
 IDLE_WAIT_S = 10.0
 """Longest wait for an idle host before a cell."""
+INTERFERENCE_ROUNDS = 8
+"""Times that a cell is measured alone and beside others."""
 KEEP_LAST = 1
 """Newest contents to keep of each image."""
 HISTORY_METRICS = ("throughput",)

@@ -7,40 +7,24 @@ from typing import Any
 
 from orchestrator import planning
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
-from orchestrator.catalog import DATASETS, DatasetInfo, carried_model, shipped_catalog, shipped_models
-from orchestrator.devices import Allocation, allocate, another_machine, host_facts, inventory
+from orchestrator.catalog import DatasetInfo, shipped_catalog
+from orchestrator.devices import inventory
 from orchestrator.domain import Plan
 from orchestrator.planning import PlanEstimate
-from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
-from orchestrator.results.listing.measured import earlier
 from orchestrator.results.results_folder import runs
 from orchestrator.wording import counted
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
+from orchestrator.workflows.measure.slots import known
 
 MAX_NAMED = 3
 
 
 def _estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = ()) -> PlanEstimate:
     """Estimate a plan for this host, with the runs of a results folder that were measured here."""
-    here = inventory()
-    facts = host_facts(here)
-    systems = {cell.system for cell in plan.cells}
-    own = {model.name: info for model in plan.models if (info := carried_model(model))}
-    known = planning.Known(
-        models=shipped_models() | own,
-        datasets={**DATASETS, **{info.name: info for info in own_datasets}},
-        assumed=planning.Assumed(
-            least_latency_steps=LEAST_LATENCY_STEPS,
-            latency_limit_s=LATENCY_LIMIT_S,
-            cpus=len(here.cpus),
-        ),
-        earlier=earlier(runs(results), lambda host: not another_machine(host, facts)),
-        systems=frozenset(system.name for system in systems if isinstance(allocate(system, here), Allocation)),
-    )
-    return planning.estimate(plan, shipped_catalog(), known)
+    return planning.estimate(plan, shipped_catalog(), known(plan, runs(results), inventory(), own_datasets))
 
 
 def _too_slow(estimate: PlanEstimate) -> str:

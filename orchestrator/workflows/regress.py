@@ -147,14 +147,15 @@ def _resumed(options: RegressOptions, name: str, host: Host) -> PairRun:
         retry_failed=options.retry_failed,
         extra_repeats=options.extra_repeats,
         idle_wait_s=options.idle_wait_s,
+        exclusive=options.exclusive,
         format=options.format,
         output=options.output,
     )
     if options != allowed:
         raise InputError(
             "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
-            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --idle-wait, --strict and how it is "
-            "shown"
+            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --idle-wait, --exclusive, "
+            "--strict and how it is shown"
         )
     return resumed_pair_run(options.results, name, options.base_image, host, options.runtime)
 

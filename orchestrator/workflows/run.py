@@ -49,6 +49,8 @@ class RunOptions(PlanSource):
     """Longest wait for an idle host before a cell."""
     prune_images: bool = False
     """Remove each image that this program built after its last cell, unless another run needs it."""
+    exclusive: bool = False
+    """Measure one cell at a time, also where cells on different GPUs are known not to disturb each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,11 @@ def run(options: RunOptions, host: Host) -> RunResult:
         job.plan.seed, options.jobs, options.retries, options.fail_fast, options.retry_failed, options.extra_repeats
     )
     setting = Setting(
-        options.idle_wait_s, retry_failed=options.retry_failed, selects=True, prune_images=options.prune_images
+        options.idle_wait_s,
+        retry_failed=options.retry_failed,
+        selects=True,
+        prune_images=options.prune_images,
+        exclusive=options.exclusive,
     )
     with host.working():
         for warning in job.plan.warnings:

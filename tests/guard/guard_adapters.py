@@ -56,6 +56,7 @@ from orchestrator.user_files import MountedData
 from orchestrator.workflows import plan as estimating
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, PlannedMatrix, plan_matrix
+from orchestrator.workflows.measure import slots as known_to_estimates
 from orchestrator.workflows.nightly.trials import trial_outcomes
 from orchestrator.workflows.schemas import DOCUMENTS, document_schema
 from tests.unit.regression.search.search_records import MXNET
@@ -123,8 +124,10 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
         mock.patch.object(shipped, "load", return_value=_catalog()),
         mock.patch.object(shipped, "load_models", return_value=_models()),
         mock.patch.object(estimating, "inventory", return_value=HERE),
-        mock.patch.object(estimating, "host_facts", return_value=FACTS),
-        mock.patch.object(estimating, "allocate", return_value=Allocation((0, 1))),  # it has what any system asks for
+        mock.patch.object(known_to_estimates, "host_facts", return_value=FACTS),
+        mock.patch.object(
+            known_to_estimates, "allocate", return_value=Allocation((0, 1))
+        ),  # it has what any system asks for
         mock.patch.object(sys, "argv", ["orchestrator"]),
     ):
         _forget()

@@ -29,7 +29,8 @@ WITHIN = {
     },
     "workflows": {
         "host": (), "option_values": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),
-        "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "outputs"),
+        "plan": ("host", "inputs", "measure"), "interference": ("host", "inputs", "measure"),
+        "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "outputs"),
         "report": ("host", "inputs", "outputs"), "clean": ("host",),
         "data": ("host", "inputs"), "doctor": ("host", "inputs"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),

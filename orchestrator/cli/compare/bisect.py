@@ -7,6 +7,7 @@ import typer
 from orchestrator.cli.options import (
     BaseImage,
     DataFolder,
+    Exclusive,
     IdleWait,
     Jobs,
     Json,
@@ -87,6 +88,7 @@ def bisect(
     resume: Resume = None,
     retry_failed: RetryFailed = False,
     idle_wait: IdleWait = option_values.IDLE_WAIT_S,
+    exclusive: Exclusive = False,
     json: Json = False,
 ) -> None:
     """Find the published release that changed a cell, and what moved it. Exit 1 if it is for the worse, else 0."""
@@ -117,6 +119,7 @@ def bisect(
             retry_failed=retry_failed,
             jobs=jobs,
             idle_wait_s=idle_wait,
+            exclusive=exclusive,
         ),
         this_host(),
     )

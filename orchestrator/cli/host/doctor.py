@@ -1,29 +1,56 @@
 """The command `doctor`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.options import BaseImage, Json, Results, examples
+from orchestrator.cli.options import BaseImage, Json, MatrixFile, Results, RuntimeOption, Select, examples
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.errors import HostError
+from orchestrator.errors import HostError, InputError
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
     from orchestrator.devices.fitness import HostFinding
+    from orchestrator.workflows.interference import InterferenceOptions
 
+Interference = Annotated[
+    bool, typer.Option("--interference", help="Measure if cells on different GPUs disturb each other.")
+]
+Rounds = Annotated[int, typer.Option("--rounds", min=3, help="With --interference: how often alone and beside others.")]
 _STYLES = {"ok": "green", "unknown": "dim", "warning": "yellow", "unfit": "red"}
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("doctor", epilog=examples("orchestrator doctor --results /srv/results"))(doctor)
+    app.command(
+        "doctor",
+        epilog=examples(
+            "orchestrator doctor --results /srv/results",
+            "orchestrator doctor --interference --select 'torch-*-1_gpu/resnet20-train-*'",
+        ),
+    )(doctor)
 
 
-def doctor(results: Results = option_values.RESULTS, base_image: BaseImage = None, json: Json = False) -> None:
+def doctor(
+    results: Results = option_values.RESULTS,
+    base_image: BaseImage = None,
+    interference: Interference = False,
+    file: MatrixFile = None,
+    select: Select = [],
+    rounds: Rounds = option_values.INTERFERENCE_ROUNDS,
+    runtime: RuntimeOption = option_values.RuntimeName.AUTO,
+    json: Json = False,
+) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
+    if interference:
+        from orchestrator.workflows.interference import InterferenceOptions
+
+        _prove(InterferenceOptions(file=file, select=select, rounds=rounds, runtime=runtime, base_image=base_image))
+        return
+    if file or select:
+        raise InputError("--file and --select choose the cell of --interference: give that too, or leave them out")
     from orchestrator.workflows import doctor as workflow
     from orchestrator.workflows.doctor import DoctorOptions
     from orchestrator.workflows.documents.host import fitness_document
@@ -35,6 +62,14 @@ def doctor(results: Results = option_values.RESULTS, base_image: BaseImage = Non
         _show(result.findings)
     if not result.is_fit:
         raise typer.Exit(HostError.exit_code)
+
+
+def _prove(options: "InterferenceOptions") -> None:
+    """Measure a cell alone and beside others, and say what follows from it."""
+    from orchestrator.workflows.interference import prove
+
+    proof = prove(options, this_host())
+    speech.say(f"{proof}: {'cells on different GPUs run at once' if proof.holds else 'cells run one after the other'}")
 
 
 def _show(findings: "Sequence[HostFinding]") -> None:

@@ -8,6 +8,7 @@ from orchestrator.cli.options import (
     BaseImage,
     DataFolder,
     Exclude,
+    Exclusive,
     ExtraRepeats,
     IdleWait,
     Jobs,
@@ -71,6 +72,7 @@ def run(
     extra_repeats: ExtraRepeats = option_values.EXTRA_REPEATS,
     idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     prune_images: PruneImages = False,
+    exclusive: Exclusive = False,
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
@@ -84,7 +86,7 @@ def run(
         no_parity=no_parity, strict=strict, quick=quick, data=data, jobs=jobs, runtime=runtime, repeats=repeats,
         results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
         extra_repeats=extra_repeats, idle_wait_s=idle_wait,
-        prune_images=prune_images,
+        prune_images=prune_images, exclusive=exclusive,
     )  # fmt: skip
     result = workflow.run(options, this_host())
     if json:

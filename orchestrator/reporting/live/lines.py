@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
@@ -38,8 +39,13 @@ class LinesView:
 
 def event_line(event: Event | Error, at: datetime) -> str:
     """Return `{"event": "repeat_started", "at": "2026-01-02T03:04:05.678+00:00", "cell_id": …}` and a newline."""
-    fields = {"event": event_name(type(event)), "at": at.isoformat(timespec="milliseconds"), **asdict(event)}
-    return json_text(fields) + "\n"
+    head = {"event": event_name(type(event)), "at": at.isoformat(timespec="milliseconds")}
+    return json_text(head | _adapters()[type(event)].dump_python(event)) + "\n"
+
+
+@cache
+def _adapters() -> dict[type, TypeAdapter[Any]]:
+    return {kind: TypeAdapter(kind) for kind in _KINDS}
 
 
 def event_name(kind: type) -> str:

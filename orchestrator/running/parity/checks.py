@@ -18,8 +18,8 @@ from orchestrator.results.parity.contract import ParityOutcome
 from orchestrator.running.parity.check import CheckJob, outcome_of
 from orchestrator.running.parity.content import content_of, environment_of, machine_of
 from orchestrator.running.slots.model import Slots, pools
-from orchestrator.running.slots.schedule import Job, Placed, Schedule
-from orchestrator.running.slots.side_by_side import SideBySide
+from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
+from orchestrator.running.slots.side_by_side import JobsAtOnce
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import Provided, Ready
 
@@ -110,17 +110,17 @@ def _side_by_side(checking: _Checking, pending: list[_Pending], allocations: All
     for each in pending:
         by_content.setdefault((each.content, each.job.check.system), []).append(each)
     jobs = [
-        Job(block=0, group=content, system=system, expected_s=_ALIKE_S * len(entries), entries=tuple(entries))
+        SlotJob(block=0, group=content, system=system, expected_s=_ALIKE_S * len(entries), entries=tuple(entries))
         for (content, system), entries in by_content.items()
     ]
 
-    def work(each: _Pending, placed: Placed[_Pending]) -> None:
+    def work(each: _Pending, placed: PlacedJob[_Pending]) -> None:
         own = allocated(each.job.check.system, placed.gpus, here, leave.shares) if placed.gpus else None
         checking.carry_out(each, own or each.job.allocation)
 
     suiting = pools(allocations, here, leave.shares)
     same_kind = {system: _of_kind(pool, allocations[system]) for system, pool in suiting.items()}
-    for _ in SideBySide(Schedule(jobs, same_kind), work, time.monotonic).results():
+    for _ in JobsAtOnce(Schedule(jobs, same_kind), work, time.monotonic).results():
         pass
 
 

@@ -1,15 +1,16 @@
 """The jobs of a run whose cells go side by side, and the GPUs that suit them."""
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from orchestrator.devices import Allocation, Gpu, Inventory, NoDevice
 from orchestrator.devices.host import fits
 from orchestrator.devices.shares import Shares, allocated
 from orchestrator.domain import Cell, Outcome, System, Workload
 from orchestrator.running.order import Repeat
-from orchestrator.running.slots.schedule import Job
+from orchestrator.running.slots.schedule import SlotJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,15 @@ class Slots:
     """The CPUs that go with each GPU."""
     expected_s: Callable[[Cell], float]
     """Estimates one repeat of a cell."""
+    rounds: tuple[int, ...] = ()
+    """Numbers of repeats that run at once, one round after the other; empty if a schedule decides."""
+
+    def parts(self, todo: Sequence[Repeat]) -> Iterator[Sequence[Repeat]]:
+        """Yield the repeats that a schedule orders together: all of them, or those of each round."""
+        if not self.rounds:
+            yield todo
+        for end, size in zip(accumulate(self.rounds), self.rounds, strict=True):
+            yield todo[end - size : end]
 
 
 def pools(
@@ -43,9 +53,9 @@ def jobs(
     repeats: Sequence[Repeat],
     todo: Collection[Repeat],
     recorded: Callable[[str, int], Outcome | None],
-    expected_s: Callable[[Cell], float],
+    leave: Slots,
     seed: int,
-) -> list[Job[Repeat]]:
+) -> list[SlotJob[Repeat]]:
     """Make one job of each repeat of a group of comparable cells, of which `todo` is still to be done.
 
     The cells of a group run on the same GPUs in a repeat, and on others in the next, so that no difference between
@@ -61,9 +71,10 @@ def jobs(
         entries = tuple((cell, repeat) for cell, repeat in unit if (cell.id, repeat) in left)
         done = (recorded(cell.id, repeat) for cell, repeat in unit if (cell.id, repeat) not in left)
         before = frozenset(uuid for outcome in done if outcome and outcome.ran_on for uuid in gpus_of(outcome))
-        lasting_s = sum(min(expected_s(cell), cell.timeout_s) for cell, _ in entries)
+        lasting_s = sum(min(leave.expected_s(cell), cell.timeout_s) for cell, _ in entries)
         if entries:
-            made.append(Job(block, (system, workload), system, lasting_s, entries, before))
+            turn = 0 if leave.rounds else block
+            made.append(SlotJob(turn, (system, workload), system, lasting_s, entries, before))
     random.Random(seed).shuffle(made)  # noqa: S311 - an order, not a secret
     return made
 

@@ -27,8 +27,12 @@ _LOOKS = 16
 Entry = TypeVar("Entry")
 
 
+Used = Counter[tuple[Hashable, str]]
+"""The number of jobs of a group that have been placed on a GPU, by its UUID."""
+
+
 @dataclass(frozen=True, slots=True)
-class Job(Generic[Entry]):
+class SlotJob(Generic[Entry]):
     """Work that is done one entry after the other on the same GPUs, such as a repeat of all cells of a group."""
 
     block: int
@@ -42,10 +46,10 @@ class Job(Generic[Entry]):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed(Generic[Entry]):
+class PlacedJob(Generic[Entry]):
     """A job with the GPUs that it holds. One that runs alone on the host holds none."""
 
-    job: Job[Entry]
+    job: SlotJob[Entry]
     gpus: tuple[Gpu, ...]
     until_s: float
     """When it is expected to end."""
@@ -54,16 +58,19 @@ class Placed(Generic[Entry]):
 class Schedule(Generic[Entry]):
     """Jobs that wait, and those that hold GPUs. All times are seconds of one clock."""
 
-    def __init__(self, jobs: Iterable[Job[Entry]], pools: Mapping[System, Sequence[Gpu]]) -> None:
+    def __init__(
+        self, jobs: Iterable[SlotJob[Entry]], pools: Mapping[System, Sequence[Gpu]], used: Used | None = None
+    ) -> None:
         """Take jobs in an order that decides between jobs of like length.
 
         `pools` has the GPUs that suit each system. A system without an entry has its jobs run alone on the host.
+        `used` goes on with the rotation of an earlier schedule.
         """
         self._pools = {system: tuple(sorted(pool, key=_position)) for system, pool in pools.items()}
-        self._waiting: dict[int, dict[System, list[Job[Entry]]]] = {}
-        self._running: list[Placed[Entry]] = []
+        self._waiting: dict[int, dict[System, list[SlotJob[Entry]]]] = {}
+        self._running: list[PlacedJob[Entry]] = []
         self._held: set[str] = set()
-        self._used: Counter[tuple[Hashable, str]] = Counter()
+        self._used = Used() if used is None else used
         for job in jobs:
             self._waiting.setdefault(job.block, {}).setdefault(job.system, []).append(job)
         for number in sorted(self._waiting):
@@ -78,29 +85,29 @@ class Schedule(Generic[Entry]):
         """Return true while a job waits or runs."""
         return bool(self._waiting or self._running)
 
-    def place(self, now_s: float) -> Placed[Entry] | None:
+    def place(self, now_s: float) -> PlacedJob[Entry] | None:
         """Return the next job to begin now, with its GPUs, or None until a job has ended."""
         first_until_s: float | None = None
         """When the first job that finds no place is expected to find one."""
         if any(placed.job.system not in self._pools for placed in self._running):
             return None
-        for number, by_system in islice(self._waiting.items(), BLOCKS_AHEAD):
+        for by_system in islice(self._waiting.values(), BLOCKS_AHEAD):
             for system, jobs in by_system.items():
                 is_first = first_until_s is None
                 position = len(jobs) - 1 if first_until_s is None else _longest(jobs, first_until_s - now_s)
                 gpus = self._chosen(jobs[position], is_first=is_first) if position >= 0 else None
                 if gpus is not None:
-                    return self._begin(number, system, self._least_used(jobs, position, gpus), gpus, now_s)
+                    return self._begin(jobs, self._least_used(jobs, position, gpus), gpus, now_s)
                 if first_until_s is None:
                     first_until_s = self._free_at_s(system, now_s)
         return None
 
-    def done(self, placed: Placed[Entry]) -> None:
+    def done(self, placed: PlacedJob[Entry]) -> None:
         """Give the GPUs of a job back."""
         self._running.remove(placed)
         self._held.difference_update(gpu.uuid for gpu in placed.gpus)
 
-    def _least_used(self, jobs: Sequence[Job[Entry]], position: int, gpus: Sequence[Gpu]) -> int:
+    def _least_used(self, jobs: Sequence[SlotJob[Entry]], position: int, gpus: Sequence[Gpu]) -> int:
         """Return the position of the job of like length whose group has used these GPUs least."""
         if jobs[position].before:
             return position
@@ -108,20 +115,21 @@ class Schedule(Generic[Entry]):
         like = [each for each in alike if _length(jobs[each]) == _length(jobs[position]) and not jobs[each].before]
         return min(like, key=lambda each: sum(self._used[jobs[each].group, gpu.uuid] for gpu in gpus))
 
-    def _begin(self, number: int, system: System, position: int, gpus: tuple[Gpu, ...], now_s: float) -> Placed[Entry]:
-        by_system = self._waiting[number]
-        job = by_system[system].pop(position)
-        if not by_system[system]:
-            del by_system[system]
-        if not by_system:
-            del self._waiting[number]
+    def _begin(
+        self, waiting: list[SlotJob[Entry]], position: int, gpus: tuple[Gpu, ...], now_s: float
+    ) -> PlacedJob[Entry]:
+        job = waiting.pop(position)
+        if not waiting:
+            del self._waiting[job.block][job.system]
+        if not self._waiting[job.block]:
+            del self._waiting[job.block]
         self._held.update(gpu.uuid for gpu in gpus)
         self._used.update((job.group, gpu.uuid) for gpu in gpus)
-        placed = Placed(job, gpus, now_s + job.expected_s)
+        placed = PlacedJob(job, gpus, now_s + job.expected_s)
         self._running.append(placed)
         return placed
 
-    def _chosen(self, job: Job[Entry], *, is_first: bool) -> tuple[Gpu, ...] | None:
+    def _chosen(self, job: SlotJob[Entry], *, is_first: bool) -> tuple[Gpu, ...] | None:
         """Choose GPUs for a job: near each other, and those that its group has used least. None if too few are free.
 
         A job that runs alone gets none, and must be the first one that waits.
@@ -137,7 +145,7 @@ class Schedule(Generic[Entry]):
             return apart if len(apart) == width else None
         return min(free, key=lambda window: self._cost(job, window, pool))
 
-    def _cost(self, job: Job[Entry], window: Sequence[Gpu], pool: Sequence[Gpu]) -> tuple[int, ...]:
+    def _cost(self, job: SlotJob[Entry], window: Sequence[Gpu], pool: Sequence[Gpu]) -> tuple[int, ...]:
         uuids = {gpu.uuid for gpu in window}
         indices = {gpu.index for gpu in window}
         unlinked = sum(len(indices - {gpu.index, *gpu.nvlinks}) for gpu in window)
@@ -164,7 +172,7 @@ def _position(gpu: Gpu) -> tuple[int, int]:
     return -1 if gpu.numa_node is None else gpu.numa_node, gpu.index
 
 
-def _longest(jobs: Sequence[Job[Any]], within_s: float) -> int:
+def _longest(jobs: Sequence[SlotJob[Any]], within_s: float) -> int:
     """Return the position of the longest job that is expected to end in time, or -1; `jobs` are the longest last."""
     position = bisect.bisect_right(jobs, _rank(within_s), key=_length) - 1
     while position >= 0 and jobs[position].expected_s > within_s:
@@ -172,7 +180,7 @@ def _longest(jobs: Sequence[Job[Any]], within_s: float) -> int:
     return position
 
 
-def _length(job: Job[Any]) -> int:
+def _length(job: SlotJob[Any]) -> int:
     return _rank(job.expected_s)
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from orchestrator.running.slots.schedule import Placed, Schedule
+from orchestrator.running.slots.schedule import PlacedJob, Schedule
 
 Entry = TypeVar("Entry")
 Result = TypeVar("Result")
@@ -38,11 +38,11 @@ class Neighbours:
             return tuple(sorted(mine))
 
 
-class SideBySide(Generic[Entry, Result]):
+class JobsAtOnce(Generic[Entry, Result]):
     """The carrying out of a schedule. Work on the entries of one job is done one after the other."""
 
     def __init__(
-        self, schedule: Schedule[Entry], work: Callable[[Entry, Placed[Entry]], Result], clock: Callable[[], float]
+        self, schedule: Schedule[Entry], work: Callable[[Entry, PlacedJob[Entry]], Result], clock: Callable[[], float]
     ) -> None:
         self._schedule = schedule
         self._work = work
@@ -74,12 +74,12 @@ class SideBySide(Generic[Entry, Result]):
         if error is not None:
             raise error
 
-    def _start(self, placed: Placed[Entry]) -> None:
+    def _start(self, placed: PlacedJob[Entry]) -> None:
         thread = threading.Thread(target=self._carry_out, args=(placed,), name=f"slot of {len(placed.gpus)} GPUs")
         self._threads[id(placed)] = thread
         thread.start()
 
-    def _carry_out(self, placed: Placed[Entry]) -> None:
+    def _carry_out(self, placed: PlacedJob[Entry]) -> None:
         error: BaseException | None = None
         try:
             for entry in placed.job.entries:
@@ -94,6 +94,6 @@ class SideBySide(Generic[Entry, Result]):
 class _End(Generic[Entry]):
     """The end of a job."""
 
-    def __init__(self, placed: Placed[Entry], error: BaseException | None) -> None:
+    def __init__(self, placed: PlacedJob[Entry], error: BaseException | None) -> None:
         self.placed = placed
         self.error = error

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from orchestrator.catalog import Entry, ModelInfo
@@ -50,6 +51,7 @@ REPEATS = DocumentKind("repeats", 1, list[Outcome])
 REPEATS_OF_CELL = DocumentKind("repeats-of-cell", 1, list[ReadRepeat])
 MODELS = DocumentKind("models", 1, list[ModelData])
 FRAMEWORKS = DocumentKind("frameworks", 1, dict[str, Entry])
+_OUTCOME = TypeAdapter(Outcome)
 
 
 def runs_document(runs: Sequence[RunSummary]) -> Envelope:
@@ -60,14 +62,14 @@ def runs_document(runs: Sequence[RunSummary]) -> Envelope:
 def show_document(shown: ShowResult) -> Envelope:
     """Return the ends of the repeats of a run, or those of a cell with their results."""
     if not shown.cell:
-        return REPEATS.envelope([asdict(outcome) for outcome in shown.outcomes])
+        return REPEATS.envelope([_OUTCOME.dump_python(outcome) for outcome in shown.outcomes])
     return REPEATS_OF_CELL.envelope([_read_repeat(outcome, shown) for outcome in shown.outcomes])
 
 
 def _read_repeat(outcome: Outcome, shown: ShowResult) -> dict[str, Any]:
     result, problem = shown.result(outcome)
     plain = result.model_dump(mode="json", by_alias=True) if result else None
-    return asdict(outcome) | {"result": plain, "problem": problem}
+    return dict(_OUTCOME.dump_python(outcome)) | {"result": plain, "problem": problem}
 
 
 def models_document(models: Sequence[ModelInfo]) -> Envelope:

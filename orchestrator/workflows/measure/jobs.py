@@ -35,6 +35,7 @@ from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, new_run_name, order, unfinished
 from orchestrator.running.active_runs import announced
 from orchestrator.running.host_lock import Turns
+from orchestrator.running.slots import Slots
 from orchestrator.running.surroundings import Free
 from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows.host import places
@@ -45,6 +46,7 @@ from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
 from orchestrator.workflows.inputs.stored_runs import find_run, store_matrix, stored_settings
 from orchestrator.workflows.measure.runtime import Chosen, Needed, choose, choose_of_bundle
+from orchestrator.workflows.measure.slots import leave
 from orchestrator.workflows.option_values import RuntimeName
 
 
@@ -147,6 +149,10 @@ class Setting:
     """True if the command takes `--select` for a new run."""
     prune_images: bool = False
     """True if an image is removed after its last repeat."""
+    exclusive: bool = False
+    """True if one cell at a time is measured, whatever else could be at once."""
+    slots: Slots | None = None
+    """The leave to measure side by side; without it, the host's own proof decides."""
 
 
 @contextlib.contextmanager
@@ -184,11 +190,19 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             gpu_gate=(lambda allocated, stop: gpu_gate.wait(allocated.gpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
+            slots=_slots(job, here, setting, host),
             free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,
             require_room=lambda plan: chosen.require_room(
                 _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
             ),
         )
+
+
+def _slots(job: Job, here: Inventory, setting: Setting, host: Host) -> Slots | None:
+    """Return the leave to measure side by side."""
+    if setting.exclusive or setting.slots:
+        return setting.slots
+    return leave(job.plan, runs(job.run.folder.parent), here, host)
 
 
 def _has_published_builds(job: Job, runtime: str) -> bool:

@@ -105,6 +105,8 @@ class MeasureOptions:
     """Times that a disturbed repeat is measured again."""
     idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
+    exclusive: bool = False
+    """True to measure one cell at a time, also where cells on different GPUs are known not to disturb each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def measure(pair_run: PairRun, options: MeasureOptions, host: Host, *, selects: 
         keep=lambda run: store_trial(run, trial),
         retry_failed=options.retry_failed,
         selects=selects,
+        exclusive=options.exclusive,
     )
     policy = Policy(
         job.plan.seed,

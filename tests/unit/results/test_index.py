@@ -128,7 +128,7 @@ def test_unusable_index_is_built_again(results: Path, tmp_path: Path, spoil: str
     assert index.summaries(results, cache) == before
     if spoil != "directory":
         with sqlite3.connect(path) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (8,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (9,)
             assert connection.execute("SELECT count(*) FROM outcome").fetchone() == (2,)
         connection.close()
 

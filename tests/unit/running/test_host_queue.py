@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from orchestrator.running import host_queue
 from orchestrator.running.host_lock import WaitingNotes, waiting_text
-from orchestrator.running.host_queue import Holder, Look, Ticket
+from orchestrator.running.host_queue import Holder, QueueLook, Ticket
 from tests.unit.running.turn_taking import HostInTurn
 from tests.until import until
 
@@ -191,7 +191,7 @@ def test_what_is_no_ticket_is_passed_over(
 ) -> None:
     make(tmp_path / "measuring.lock.queue" / f"{0:020d}-{0:016x}.{kind}")
 
-    assert ticket.look() == Look()
+    assert ticket.look() == QueueLook()
 
 
 def test_ticket_that_was_removed_is_made_again(ticket: Ticket, tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ class Notes:
     def wait(self, run: str, cell: str, ahead: int = 0, seconds: float = 1.0) -> str:
         """Begin a wait, look at its begin and after so many seconds; give what is said."""
         self._notes.begin()
-        notices = [self._notes.new(Look(ahead, Holder(run, cell)))]
+        notices = [self._notes.new(QueueLook(ahead, Holder(run, cell)))]
         self._time_s += seconds
-        notices.append(self._notes.new(Look(ahead, Holder(run, cell))))
+        notices.append(self._notes.new(QueueLook(ahead, Holder(run, cell))))
         return "".join(notice for notice in notices if notice is not None)
 
     def measure(self, seconds: float) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.domain import System
-from orchestrator.running.slots.schedule import Job, Schedule
+from orchestrator.running.slots.schedule import Schedule, SlotJob
 from tests.unit.running.slots.virtual_host import (
     FOUR,
     GPUS,
@@ -105,7 +105,7 @@ def test_only_suitable_gpus_are_given() -> None:
 
 
 def test_interrupted_job_goes_on_where_it_was() -> None:
-    job = Job(0, "group", ONE, 10.0, ("left",), frozenset({"GPU-6"}))
+    job = SlotJob(0, "group", ONE, 10.0, ("left",), frozenset({"GPU-6"}))
     (first, *_) = play(Schedule([job, a_job("other", ONE, 1.0)], POOLS))
 
     assert first.uuids == {"GPU-6"}

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from orchestrator.devices import Cpu, Gpu, Inventory
 from orchestrator.domain import System
-from orchestrator.running.slots.schedule import Job, Placed, Schedule
+from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
 
 GPUS = tuple(Gpu(index, f"GPU-{index}", "Fake", 2**34, numa_node=index // 4) for index in range(8))
 CPUS = tuple(Cpu(number, number // 2, number // 16, number // 16) for number in range(32))
 HOST = Inventory(CPUS, 2**38, GPUS, driver="550")
 ONE, TWO, FOUR = (System(f"{gpus}_gpu", gpus=gpus) for gpus in (1, 2, 4))
-POOLS = {system: GPUS for system in (ONE, TWO, FOUR)}
+POOLS = dict.fromkeys((ONE, TWO, FOUR), GPUS)
 
 
-def a_job(name: str, system: System = ONE, seconds: float = 10.0, block: int = 0, group: str = "") -> Job[str]:
+def a_job(name: str, system: System = ONE, seconds: float = 10.0, block: int = 0, group: str = "") -> SlotJob[str]:
     """A job of one entry, of a group of its own unless another is named."""
-    return Job(block, group or name, system, seconds, (name,))
+    return SlotJob(block, group or name, system, seconds, (name,))
 
 
-def mixed_jobs(seed: int, blocks: int = 1) -> list[Job[str]]:
+def mixed_jobs(seed: int, blocks: int = 1) -> list[SlotJob[str]]:
     """64 jobs of 1, 2 and 4 GPUs that take 1 to 20 s, in each block."""
     drawn = random.Random(seed)
     kinds = [(drawn.choice((ONE, ONE, ONE, TWO, FOUR)), drawn.uniform(1, 20)) for _ in range(64)]
@@ -32,17 +32,17 @@ def mixed_jobs(seed: int, blocks: int = 1) -> list[Job[str]]:
     ]
 
 
-def bound_s(jobs: Iterable[Job[str]], gpus: int = 8) -> float:
+def bound_s(jobs: Iterable[SlotJob[str]], gpus: int = 8) -> float:
     """The least time that any schedule takes: the area over the GPUs, or the longest job."""
-    jobs = list(jobs)
-    return max(sum(job.expected_s * job.system.gpus for job in jobs) / gpus, max(job.expected_s for job in jobs))
+    lengths = [(job.expected_s, job.system.gpus) for job in jobs]
+    return max(sum(seconds * width for seconds, width in lengths) / gpus, *(seconds for seconds, _ in lengths))
 
 
 @dataclass(frozen=True)
 class Played:
     """A job with its GPUs and its times."""
 
-    placed: Placed[str]
+    placed: PlacedJob[str]
     begin_s: float
     end_s: float
 
@@ -59,10 +59,14 @@ class Played:
         return self.begin_s < other.end_s and other.begin_s < self.end_s
 
 
-def play(schedule: Schedule[str], actual_s: Callable[[Job[str]], float] = lambda job: job.expected_s) -> list[Played]:
+def as_expected(job: SlotJob[str]) -> float:
+    return job.expected_s
+
+
+def play(schedule: Schedule[str], actual_s: Callable[[SlotJob[str]], float] = as_expected) -> list[Played]:
     """Play a schedule to its end, in the order of the begins. Fails where no job runs and none can begin."""
     now_s, number, played = 0.0, 0, []
-    running: list[tuple[float, int, Placed[str]]] = []
+    running: list[tuple[float, int, PlacedJob[str]]] = []
     while schedule:
         while placed := schedule.place(now_s):
             heapq.heappush(running, (now_s + actual_s(placed.job), number, placed))
