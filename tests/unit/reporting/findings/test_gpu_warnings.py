@@ -1,0 +1,34 @@
+"""What a report says of cells that ran at once on different GPUs."""
+
+from dataclasses import replace
+
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.results.evidence import Stored
+from tests.unit.reporting import synthetic as s
+
+
+def warnings(*, ran_on: list[str], beside: str) -> list[str]:
+    """The warnings on two cells, of which the second is twice as fast, on GPUs each 20 % slower than the one before."""
+    cells = [s.cell(each, repeats=len(ran_on)) for each in (s.MXNET, s.TORCH)]
+    stored: list[Stored] = []
+    for number, cell in enumerate(cells):
+        rates = [(1 + number) * (100.0 - 20.0 * int(gpu[-1])) for gpu in ran_on]
+        stored += [
+            replace(each, outcome=replace(each.outcome, ran_on=gpu, beside=beside))
+            for each, gpu in zip(s.ok(cell, rates, spread=0.0), ran_on, strict=True)
+        ]
+    plan = s.plan(cells)
+    return [warning for warning in compose(s.record(plan), plan, stored).warnings if "GPU" in warning]
+
+
+def test_neighbours_and_differences_of_gpus_are_told() -> None:
+    neighbours, differences = warnings(ran_on=["GPU-0", "GPU-1"], beside="other/0")
+
+    assert neighbours.startswith("4 of 4 repeats on GPUs ran beside others, each with its share of the CPUs")
+    assert differences == (
+        "speed of each GPU over the mean of all, estimated from 4 repeats: GPU-0 1.118 and GPU-1 0.894"
+    )
+
+
+def test_one_gpu_alone_tells_nothing() -> None:
+    assert warnings(ran_on=["GPU-0", "GPU-0"], beside="") == []
