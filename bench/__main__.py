@@ -24,6 +24,7 @@ NAMES = (
     "killing",
     "fuzz",
     "bundles",
+    "slots",
 )
 REAL = ("regress", "bisect", "nights")
 """Regression tests in containers, which go on the page of detection and take hours."""
