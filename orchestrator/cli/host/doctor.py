@@ -69,7 +69,8 @@ def _prove(options: "InterferenceOptions") -> None:
     from orchestrator.workflows.interference import prove
 
     proof = prove(options, this_host())
-    speech.say(f"{proof}: {'cells on different GPUs run at once' if proof.holds else 'cells run one after the other'}")
+    end = "cells on different GPUs run at once" if proof.holds else "cells run one after the other"
+    speech.tell(speech.output(), f"{proof}: {end}")
 
 
 def _show(findings: "Sequence[HostFinding]") -> None:
