@@ -169,7 +169,7 @@ class CudaNeeds:
 class Environment(LaterFields):
     """The content of an image or a virtual environment, resolved from the catalog."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"cuda": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"cuda": None, "library_folders": ()}
 
     builder: str
     """Module of `benchmarks/frameworks/` that speaks to this framework."""
@@ -190,6 +190,8 @@ class Environment(LaterFields):
     """Distribution and version which the finished environment must report, exactly or as a post-release."""
     cuda: CudaNeeds | None = None
     """The needs of its GPU build; None on CPUs, and where the catalog does not say."""
+    library_folders: tuple[str, ...] = ()
+    """Folders below `site-packages` with shared libraries that nothing finds there by itself."""
 
     @property
     def compile_cache(self) -> str | None:

@@ -76,8 +76,11 @@ def environment_text(
     variables = {"PATH": "/opt/environment/bin:$PATH", "PYTHONUNBUFFERED": "1"}
     if spec.image_class != "cpu":
         variables["NVIDIA_DRIVER_CAPABILITIES"] = "compute,utility"
-    if cuda_image:
-        variables["LD_LIBRARY_PATH"] = "/opt/cuda/lib"
+    site_packages = f"/opt/environment/lib/python{environment.python}/site-packages"
+    libraries = ["/opt/cuda/lib"] if cuda_image else []
+    libraries += [f"{site_packages}/{folder}" for folder in environment.library_folders]
+    if libraries:
+        variables["LD_LIBRARY_PATH"] = ":".join(libraries)
     template = _jinja(templates).get_template("environment.j2")
     return template.render(
         base_image=base_reference(spec, settings),
