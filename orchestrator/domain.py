@@ -297,6 +297,8 @@ class BuildSettings:
     """Template for which `is_base_image` holds; None takes the catalog's image for each Python."""
     base_images: tuple[tuple[str, str], ...] = ()
     """Pythons with templates of their own, such as `3.6`."""
+    cuda_images: tuple[tuple[str, str], ...] = ()
+    """Releases of CUDA, such as `10.1`, with the images that their libraries are copied from."""
     pip_index: str | None = None
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()

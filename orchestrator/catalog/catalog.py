@@ -160,6 +160,12 @@ class Catalog:
         backend = self.release(framework.backend, as_backend=True).size_mb if framework.backend else 0
         return self.release(framework).size_mb + backend
 
+    def cuda_image_releases(self) -> tuple[str, ...]:
+        """Return the releases of CUDA whose libraries some build takes from an image, the oldest first."""
+        variants = [release.gpu for entry in self.entries.values() for release in entry.releases if release.gpu]
+        needed = {gpu.cuda.version for gpu in variants if gpu.cuda_image and isinstance(gpu.cuda, Cuda)}
+        return tuple(sorted(needed, key=Version))
+
     def environment(self, framework: Framework, gpus: int) -> Environment:
         """Return the environment that a framework needs on a system with `gpus` GPUs.
 

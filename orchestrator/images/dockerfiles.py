@@ -49,8 +49,11 @@ def _base_images() -> BaseImages:
 
 def cuda_reference(spec: ImageSpec, settings: BuildSettings) -> str | None:
     """Return the image that CUDA libraries are copied from, or None if wheels bring their own."""
-    image = spec.environment.cuda_image
-    return prefixed(image, settings) if image else None
+    environment = spec.environment
+    if environment.cuda_image is None:
+        return None
+    own = dict(settings.cuda_images).get(environment.cuda.version) if environment.cuda else None
+    return prefixed(own or environment.cuda_image, settings)
 
 
 def prefixed(reference: str, settings: BuildSettings) -> str:
