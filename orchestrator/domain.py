@@ -169,7 +169,7 @@ class CudaNeeds:
 class Environment(LaterFields):
     """The content of an image or a virtual environment, resolved from the catalog."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"cuda": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"cuda": None, "library_folders": ()}
 
     builder: str
     """Module of `benchmarks/frameworks/` that speaks to this framework."""
@@ -190,6 +190,8 @@ class Environment(LaterFields):
     """Distribution and version which the finished environment must report, exactly or as a post-release."""
     cuda: CudaNeeds | None = None
     """The needs of its GPU build; None on CPUs, and where the catalog does not say."""
+    library_folders: tuple[str, ...] = ()
+    """Folders below `site-packages` with shared libraries that nothing finds there by itself."""
 
     @property
     def compile_cache(self) -> str | None:
@@ -295,6 +297,8 @@ class BuildSettings:
     """Template for which `is_base_image` holds; None takes the catalog's image for each Python."""
     base_images: tuple[tuple[str, str], ...] = ()
     """Pythons with templates of their own, such as `3.6`."""
+    cuda_images: tuple[tuple[str, str], ...] = ()
+    """Releases of CUDA, such as `10.1`, with the images that their libraries are copied from."""
     pip_index: str | None = None
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.catalog.model import Entry, Option, Release
+from orchestrator.catalog.model import Cuda, Entry, GpuVariant, Option, Release
 from orchestrator.catalog.versions import united
 from orchestrator.domain import COMPILE_CACHE, CudaNeeds, Environment, Framework, Options
 
@@ -160,6 +160,12 @@ class Catalog:
         backend = self.release(framework.backend, as_backend=True).size_mb if framework.backend else 0
         return self.release(framework).size_mb + backend
 
+    def cuda_image_releases(self) -> tuple[str, ...]:
+        """Return the releases of CUDA whose libraries some build takes from an image, the oldest first."""
+        variants = [release.gpu for entry in self.entries.values() for release in entry.releases if release.gpu]
+        needed = {gpu.cuda.version for gpu in variants if gpu.cuda_image and isinstance(gpu.cuda, Cuda)}
+        return tuple(sorted(needed, key=Version))
+
     def environment(self, framework: Framework, gpus: int) -> Environment:
         """Return the environment that a framework needs on a system with `gpus` GPUs.
 
@@ -195,25 +201,25 @@ class Catalog:
     def _part(self, framework: Framework, gpus: int, release: Release) -> "_Part":
         entry = self._entry(framework)
         distribution = release.packages.get(framework.name, entry.packages[framework.name])
-        requirements, cuda_image, cuda = release.requirements, None, None
-        if gpus and framework.backend is None:
-            gpu = release.gpu
-            if gpu is None or (gpu.packages and distribution not in gpu.packages):
-                way_out = f"add `gpu` to its range in images/catalog/{self.family(framework.name)}.yaml"
-                raise UnsupportedError(
-                    f"the catalog has no GPU build of {framework.label}; {release.no_gpu or way_out}"
-                )
-            distribution = gpu.packages.get(distribution, distribution)
-            requirements, cuda_image = (*requirements, *gpu.requirements), gpu.cuda_image
-            cuda = gpu.needs(framework.version)
+        gpu = self._gpu(framework, release, distribution) if gpus and framework.backend is None else GpuVariant()
+        cuda = gpu.needs(framework.version)
         return _Part(
             release=release,
-            pin=(distribution, framework.version),
-            requirements=requirements,
-            cuda_image=cuda_image,
+            pin=(gpu.packages.get(distribution, distribution), framework.version),
+            requirements=(*release.requirements, *gpu.requirements),
+            cuda_image=gpu.cuda_image,
             cuda=CudaNeeds(cuda.version, cuda.driver, cuda.capabilities) if cuda else None,
+            library_folders=gpu.library_folders,
             package_index=None if gpus else release.cpu_index,
         )
+
+    def _gpu(self, framework: Framework, release: Release, distribution: str) -> GpuVariant:
+        """Return the GPU build of a release. Raises `UnsupportedError` if there is none."""
+        gpu = release.gpu
+        if gpu is None or (gpu.packages and distribution not in gpu.packages):
+            way_out = f"add `gpu` to its range in images/catalog/{self.family(framework.name)}.yaml"
+            raise UnsupportedError(f"the catalog has no GPU build of {framework.label}; {release.no_gpu or way_out}")
+        return gpu
 
 
 def requirement(distribution: str, version: str) -> str:
@@ -238,6 +244,7 @@ class _Part:
     requirements: tuple[str, ...]
     cuda_image: str | None
     cuda: CudaNeeds | None
+    library_folders: tuple[str, ...]
     package_index: str | None
 
 
@@ -261,6 +268,7 @@ def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple
         ),
         links=tuple(sorted({link: target for release in releases for link, target in release.links.items()}.items())),
         expected_versions=tuple((Requirement(name).name, version) for name, version in pins),
+        library_folders=tuple(folder for part in parts for folder in part.library_folders),
     )
 
 

@@ -58,6 +58,8 @@ class GpuVariant(_Strict):
     """The image whose CUDA and cuDNN libraries are copied in; None if the wheels bring their own."""
     cuda: Cuda | dict[VersionRange, Cuda] | None = None
     """One for all versions, or the first whose range holds a version."""
+    library_folders: tuple[str, ...] = Field((), exclude_if=lambda folders: not folders)
+    """Folders of the wheels, below `site-packages`, whose libraries the framework does not find by itself."""
 
     def needs(self, version: str) -> Cuda | None:
         """Return what the build of a version needs of a host, or None if the catalog does not say."""

@@ -1,7 +1,7 @@
 """Checks of the versions that an environment holds, and ranges of versions as a person reads them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -47,9 +47,12 @@ def _without_post_and_local(version: Version) -> tuple[object, ...]:
 
 
 def united(ranges: Iterable[str]) -> Iterator[str]:
-    """Join each range `>=A,<B` to the range `>=B,<C` before it, and leave other ranges as they are."""
+    """Join each range `>=A,<B` to the range `>=B,<C` before it, and leave other ranges as they are.
+
+    A range that lies within a later one is left out.
+    """
     last = ""
-    for text in ranges:
+    for text in _outermost(tuple(ranges)):
         upper, lower = _BOUNDED.fullmatch(text), _BOUNDED.fullmatch(last)
         if upper and lower and upper["end"] == lower["begin"]:
             last = f">={upper['begin']}{lower['rest'] or ''}"
@@ -59,3 +62,19 @@ def united(ranges: Iterable[str]) -> Iterator[str]:
         last = text
     if last:
         yield last
+
+
+def _outermost(ranges: Sequence[str]) -> Iterator[str]:
+    """Yield the ranges that lie within no later one."""
+    for number, text in enumerate(ranges):
+        if not any(_is_within(text, later) for later in ranges[number + 1 :]):
+            yield text
+
+
+def _is_within(text: str, other: str) -> bool:
+    """Return true if a range `>=A,<B` lies within another one of that form."""
+    inner, outer = _BOUNDED.fullmatch(text), _BOUNDED.fullmatch(other)
+    if not inner or not outer or not inner["end"] or not outer["end"]:
+        return False
+    begins = Version(outer["begin"]) <= Version(inner["begin"])
+    return begins and Version(inner["end"]) <= Version(outer["end"])

@@ -2,6 +2,7 @@
 
 from orchestrator.images.bases import base_problems, unresolved
 from orchestrator.images.build import absent, build, missing, present, recipes
+from orchestrator.images.cuda_images import without_source
 from orchestrator.images.making import STOPPED, BuildFailure, Built
 from orchestrator.images.recipe import BuildStep, Inputs, Recipe, gather, render
 
@@ -21,4 +22,5 @@ __all__ = [
     "recipes",
     "render",
     "unresolved",
+    "without_source",
 ]

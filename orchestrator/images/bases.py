@@ -8,6 +8,7 @@ import docker
 
 from orchestrator.engine import images as engine
 from orchestrator.engine.images import BuildError
+from orchestrator.images.cuda_images import is_deleted
 from orchestrator.images.recipe import Recipe
 
 
@@ -55,7 +56,7 @@ def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tupl
 
 def unresolved(reference: str, reason: str) -> str:
     """The sentence for a base image that is not to be had."""
-    return (
-        f"base image {reference} is not on this engine and cannot be pulled: {reason.rstrip('.')}; "
-        "set build.base_image or build.registry, or load the image"
-    )
+    remedy = "set build.base_image or build.registry, or load the image"
+    if is_deleted(reference):
+        remedy = "NVIDIA has deleted it: name a copy of yours in build.cuda_images, or load the image"
+    return f"base image {reference} is not on this engine and cannot be pulled: {reason.rstrip('.')}; {remedy}"

@@ -49,8 +49,11 @@ def _base_images() -> BaseImages:
 
 def cuda_reference(spec: ImageSpec, settings: BuildSettings) -> str | None:
     """Return the image that CUDA libraries are copied from, or None if wheels bring their own."""
-    image = spec.environment.cuda_image
-    return prefixed(image, settings) if image else None
+    environment = spec.environment
+    if environment.cuda_image is None:
+        return None
+    own = dict(settings.cuda_images).get(environment.cuda.version) if environment.cuda else None
+    return prefixed(own or environment.cuda_image, settings)
 
 
 def prefixed(reference: str, settings: BuildSettings) -> str:
@@ -76,8 +79,11 @@ def environment_text(
     variables = {"PATH": "/opt/environment/bin:$PATH", "PYTHONUNBUFFERED": "1"}
     if spec.image_class != "cpu":
         variables["NVIDIA_DRIVER_CAPABILITIES"] = "compute,utility"
-    if cuda_image:
-        variables["LD_LIBRARY_PATH"] = "/opt/cuda/lib"
+    site_packages = f"/opt/environment/lib/python{environment.python}/site-packages"
+    libraries = ["/opt/cuda/lib"] if cuda_image else []
+    libraries += [f"{site_packages}/{folder}" for folder in environment.library_folders]
+    if libraries:
+        variables["LD_LIBRARY_PATH"] = ":".join(libraries)
     template = _jinja(templates).get_template("environment.j2")
     return template.render(
         base_image=base_reference(spec, settings),

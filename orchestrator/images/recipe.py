@@ -143,7 +143,7 @@ def _below(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> tuple[st
         return "", BuildStep(_environment_reference(digest(inputs.dockerfile), settings), inputs.dockerfile)
     indexed, certificates = _indexed(spec, inputs), inputs.certificates is not None
     text = environment_text(spec, settings, indexed=indexed, certificates=certificates)
-    neutral = BuildSettings(base_image=settings.base_image, base_images=settings.base_images)
+    neutral = BuildSettings(settings.base_image, settings.base_images, settings.cuda_images)
     identity = environment_text(spec, neutral, indexed=_indexed(spec, Inputs(())), certificates=False)
     files = (ContextFile("Dockerfile", text.encode()), *_build_files(spec, settings, inputs))
     return base_reference(spec, settings), BuildStep(_environment_reference(_hash(identity), settings), files)

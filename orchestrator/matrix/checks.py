@@ -16,7 +16,7 @@ from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
-from orchestrator.matrix import durations, file, files, fixed_variables, own_data
+from orchestrator.matrix import cuda_images, durations, file, files, fixed_variables, own_data
 from orchestrator.matrix.mistakes import entries, named_entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK, parse_pin, pin_key, release_key
 from orchestrator.matrix.scripts import section as scripts
@@ -71,6 +71,7 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     yield from _models(checks)
     yield from _options(checks)
     yield from fixed_variables.mistakes(source, catalog)
+    yield from cuda_images.mistakes(source, catalog)
     yield from files.missing(source, folder)
     yield from files.outside(source, folder)
     yield from scripts.mistakes(source, models, catalog.names(), folder)

@@ -24,6 +24,8 @@ from orchestrator.matrix.values.kinds import (
     MODEL_MODES,
     Axis,
     Bytes,
+    CudaText,
+    ImageText,
     ModelMode,
     Pins,
     PinText,
@@ -82,9 +84,7 @@ class FrameworkEntry(Shape):
         {}, description="Versions of other packages, over the catalog's pins."
     )
     options: OptionLists = Field({}, description="Options of this entry, over the matrix's.")
-    image: Annotated[Text, Field(min_length=1, max_length=512, pattern=kinds.IMAGE)] | None = Field(
-        None, description="Your own image, in place of the catalog's environment."
-    )
+    image: ImageText | None = Field(None, description="Your own image, in place of the catalog's environment.")
     dockerfile: Annotated[Text, Field(min_length=1)] | None = Field(
         None, description="Your own Dockerfile, relative to this file."
     )
@@ -239,6 +239,9 @@ class BuildEntry(Shape):
     )
     base_images: dict[PythonText, Annotated[Text, Field(min_length=1), AfterValidator(template_of_image)]] = Field(
         {}, description="Templates for single Pythons, over base_image."
+    )
+    cuda_images: dict[CudaText, ImageText] = Field(
+        {}, description="Images whose CUDA libraries are taken, by release of CUDA."
     )
     pip_index: Url | None = Field(None, description="Package index in place of PyPI.")
     extra_indexes: Axis[Url] | None = Field(None, description="Further package indexes.")

@@ -282,6 +282,7 @@ def _build(entry: file.BuildEntry, folder: Path) -> BuildSettings:
     return BuildSettings(
         base_image=entry.base_image,
         base_images=tuple(sorted(entry.base_images.items())),
+        cuda_images=tuple(sorted(entry.cuda_images.items())),
         pip_index=entry.pip_index,
         extra_indexes=entry.extra_indexes or (),
         find_links=tuple(_path_or_url(text, folder) for text in entry.find_links or ()),

@@ -133,7 +133,8 @@ def _include(include: Include) -> dict[str, Any]:
 
 def _build(settings: BuildSettings) -> dict[str, Any]:
     fields = asdict(settings)
-    bases = dict(fields.pop("base_images"))
-    fields |= {"base_images": bases} if bases else {}
+    for name in ("base_images", "cuda_images"):
+        images = dict(fields.pop(name))
+        fields |= {name: images} if images else {}
     fields["proxy"] = {name.removesuffix("_proxy"): url for name, url in fields.pop("proxies")} or None
     return {key: (list(value) or None) if isinstance(value, tuple) else value for key, value in fields.items()}

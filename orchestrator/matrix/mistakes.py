@@ -68,6 +68,7 @@ _PATTERNS = {
     kinds.VARIABLE: "the name of an environment variable",
     kinds.DISTRIBUTION: "the name of a Python package",
     kinds.PYTHON: "a Python version such as '3.11'",
+    kinds.CUDA: "a release of CUDA such as '10.1'",
     kinds.IMAGE: "an image such as registry.example/torch:2.1",
     kinds.UNIT: "text on one line, without control characters, such as samples/s",
     kinds.ARGUMENT: "text without control characters",

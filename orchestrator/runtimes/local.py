@@ -20,7 +20,7 @@ from orchestrator.domain import COMPILE_CACHE
 from orchestrator.processes import Cause, Finished, StartError, Stop, Watch
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ended, Task
-from orchestrator.runtimes.variables import in_process
+from orchestrator.runtimes.variables import LIBRARY_PATH, in_process
 
 _QUERY = "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)"
 _TIMEOUT_S = 30.0
@@ -106,7 +106,7 @@ class InstalledPackages:
 
 def library_variables(host: Mapping[str, str]) -> dict[str, str]:
     """Pick the variables of the host with the paths of its (GPU) libraries."""
-    return {name: host[name] for name in ("LD_LIBRARY_PATH",) if host.get(name)}
+    return {name: host[name] for name in (LIBRARY_PATH,) if host.get(name)}
 
 
 def ask(python: Path, variables: Mapping[str, str]) -> InstalledPackages:

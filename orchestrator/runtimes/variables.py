@@ -1,8 +1,11 @@
 """The environment variables of a launch, which never come from the host."""
 
-from orchestrator.devices import Allocation
-from orchestrator.domain import System
+from pathlib import Path
 
+from orchestrator.devices import Allocation
+from orchestrator.domain import Environment, System
+
+LIBRARY_PATH = "LD_LIBRARY_PATH"
 THREADS = (
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -38,6 +41,16 @@ def in_process(allocation: Allocation, *, path: str, home: str) -> dict[str, str
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": uuids(allocation),
     }
+
+
+def library_path(environment: Environment, python: Path, host: str | None) -> dict[str, str]:
+    """Return the variable with the library folders of a virtual environment, before those of the host.
+
+    `python` is the interpreter of the environment, `host` the value that the variable has on this host.
+    """
+    site_packages = python.parent.parent / "lib" / f"python{environment.python}" / "site-packages"
+    folders = [str(site_packages / folder) for folder in environment.library_folders]
+    return {LIBRARY_PATH: ":".join([*folders, *([host] if host else [])])} if folders else {}
 
 
 def uuids(allocation: Allocation) -> str:

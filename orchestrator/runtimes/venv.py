@@ -15,6 +15,7 @@ from orchestrator.runtimes import compile_caches, environments, local
 from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Workshop
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.names import log_name, only_in_containers
+from orchestrator.runtimes.variables import LIBRARY_PATH, library_path
 
 
 class VenvRuntime:
@@ -83,7 +84,9 @@ class VenvRuntime:
             ended = Unavailable(image.name, Status.BUILD_FAILED, str(error), log)
         else:
             listener(BuildFinished(image.name, time.perf_counter() - began, cached=made.cached))
-            ready = Ready(image.name, str(made.python), made.versions, variables=image.environment.variables)
+            libraries = library_path(image.environment, made.python, self._variables.get(LIBRARY_PATH))
+            variables = (*libraries.items(), *image.environment.variables)
+            ready = Ready(image.name, str(made.python), made.versions, variables=variables)
             return replace(ready, compile_cache=compile_caches.of(image, ready, workshop.cache))
         stopped = ended.status is Status.NOT_RUN
         listener(BuildFinished(image.name, time.perf_counter() - began, reason=ended.reason, stopped=stopped))

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from orchestrator import planning
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.catalog import DatasetInfo, shipped_catalog
 from orchestrator.devices import inventory
-from orchestrator.domain import Plan
+from orchestrator.domain import ImageSpec, Plan
+from orchestrator.images import without_source
 from orchestrator.planning import PlanEstimate
 from orchestrator.results.results_folder import runs
-from orchestrator.wording import counted
+from orchestrator.wording import counted, listing
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
@@ -47,6 +50,17 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
 
 
+def _deleted(images: Sequence[ImageSpec]) -> str:
+    """Return a line on the images that cannot be built, as NVIDIA has deleted what they copy from, or nothing."""
+    if not images:
+        return ""
+    releases = sorted({image.environment.cuda.version for image in images if image.environment.cuda}, key=Version)
+    return (
+        f"\nwithout copies in build.cuda_images, {counted(len(images), 'image')} cannot be built: "
+        f"NVIDIA has deleted its images of CUDA {listing(releases)}"
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions(PlanSource):
     """The options of `plan`."""
@@ -67,6 +81,8 @@ class PlanResult:
     """The matrix with every field spelled out, without passwords."""
     bundle: LoadedBundle | None = None
     """The bundle that the plan came in."""
+    without_source: tuple[ImageSpec, ...] = ()
+    """Images whose CUDA libraries come from an image that NVIDIA has deleted."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -93,7 +109,7 @@ class PlanResult:
             f"{counted(estimate.parity_containers, 'parity check')}, "
             f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped{claims and f', {claims}'}\n"
             f"about {_duration(estimate.run_s)} to measure "
-            f"(at most {_duration(estimate.longest_run_s)}){building}{unserved}"
+            f"(at most {_duration(estimate.longest_run_s)}){building}{unserved}{_deleted(self.without_source)}"
         )
 
 
@@ -110,4 +126,5 @@ def plan(options: PlanOptions, host: Host) -> PlanResult:
         return PlanResult(wanted, _estimated(wanted, options.results), bundle.matrix(), bundle)
     planned = plan_matrix(options, host)
     estimate = _estimated(planned.plan, options.results, planned.matrix.own_datasets)
-    return PlanResult(planned.plan, estimate, planned.document)
+    without = without_source(planned.plan.images, planned.settings)
+    return PlanResult(planned.plan, estimate, planned.document, without_source=without)

@@ -111,7 +111,8 @@ def test_gpu_system_without_gpus_ends_as_no_device(
     texts = {path.name: path.read_text() for path in (tmp_path / "dockerfiles").iterdir()}
     (mxnet,) = (text for name, text in texts.items() if "mxnet" in name)
     assert "mxnet-cu112" in mxnet
-    assert "nvidia/cuda" in mxnet
+    assert "nvidia-cudnn-cu11" in mxnet
+    assert "nvidia/cuda" not in mxnet
     assert ended.returncode == 0, ended.stderr
     assert set(map(tuple, _statuses(data_of(ended.stdout)).values())) == {("no_device",) * 3}
     assert "has 0" in ended.stdout or "no GPU" in ended.stdout

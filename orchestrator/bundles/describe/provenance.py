@@ -93,6 +93,7 @@ def _package_sources(settings: BuildSettings) -> dict[str, object]:
     return {
         "base_image": settings.base_image,
         **({"base_images": dict(settings.base_images)} if settings.base_images else {}),
+        **({"cuda_images": dict(settings.cuda_images)} if settings.cuda_images else {}),
         "registry": settings.registry,
         "index": _public(settings.pip_index) if settings.pip_index else None,
         "extra_indexes": [_public(url) for url in settings.extra_indexes],

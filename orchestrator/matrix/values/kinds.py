@@ -28,6 +28,7 @@ DATASET = r"^[a-z][a-z0-9_-]{0,39}$"
 INPUT = r"^[a-z][a-z0-9_]{0,39}$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,254}$"
 PYTHON = r"^[23]\.[0-9]{1,2}$"
+CUDA = r"^[0-9]{1,2}\.[0-9]{1,2}$"
 IMAGE = r"^[A-Za-z0-9\[][A-Za-z0-9._:/@+\[\]-]{0,511}$"
 """An image as engines name it: by repository, tag, digest or id."""
 UNIT = r"^[^\x00-\x1f\x7f-\x9f]{1,100}$"
@@ -151,6 +152,8 @@ Url = Annotated[Text, AfterValidator(_url)]
 Word = Annotated[Text, Field(pattern=WORD, max_length=MAX_WORD)]
 VersionText = Annotated[Word, Schema({**_TEXT_OR_NUMBER, "examples": ["1.9.1"]})]
 PythonText = Annotated[Text, Field(pattern=PYTHON), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]
+CudaText = Annotated[Text, Field(pattern=CUDA)]
+ImageText = Annotated[Text, Field(min_length=1, max_length=512, pattern=IMAGE)]
 PinText = Annotated[
     Text, AfterValidator(_pin), Schema({"type": "string", "examples": ["mxnet==1.9.1", "keras-mxnet on mxnet<1.6"]})
 ]

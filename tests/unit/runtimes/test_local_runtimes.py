@@ -139,7 +139,8 @@ def test_interpreter_without_version_list_is_refused(answer: str, tmp_path: Path
 
 def test_environments_are_made_and_launched_in(tmp_path: Path) -> None:
     """Environments are made and launched in, and every step is reported."""
-    bare = ImageSpec("bench/noop", "1-cpu", "cpu", NOOP.framework, Environment("noop", PYTHON, variables=(("A", "b"),)))
+    held = Environment("noop", PYTHON, variables=(("A", "b"),), library_folders=("nvidia/cudnn/lib",))
+    bare = ImageSpec("bench/noop", "1-cpu", "cpu", NOOP.framework, held)
     none = ImageSpec("bench/noop", "0-cpu", "cpu", NOOP.framework, Environment("noop", "2.1"))
     events: list[Event] = []
     runtime = VenvRuntime(tmp_path / "cache", BuildSettings(), {"PATH": "/usr/bin:/bin"})
@@ -149,7 +150,9 @@ def test_environments_are_made_and_launched_in(tmp_path: Path) -> None:
     ready, missing = provided[bare.name], provided[none.name]
     assert isinstance(ready, Ready)
     assert Path(ready.handle).exists()
-    assert ready.variables == (("A", "b"),)
+    libraries = Path(ready.handle).parents[1] / "lib" / f"python{PYTHON}" / "site-packages/nvidia/cudnn/lib"
+    assert dict(ready.variables) == {"A": "b", "LD_LIBRARY_PATH": str(libraries)}
+    assert libraries.parents[2].is_dir(), "packages are installed there"
     assert isinstance(missing, Unavailable)
     assert missing.status is Status.UNSUPPORTED
     assert missing.reason.startswith("no Python 2.1 on this host")

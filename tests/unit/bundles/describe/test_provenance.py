@@ -20,6 +20,7 @@ SETTINGS = BuildSettings(
     pip_index="https://user:secret@index.example/simple?token=secret#secret",
     extra_indexes=("https://secret@other.example/simple", "file:///srv/index"),
     find_links=("/srv/wheels",),
+    cuda_images=(("10.1", "corp/cuda:10.1"),),
 )
 LABELS = {
     labels.BASE_DIGEST: "python@sha256:" + "01" * 32,
@@ -86,6 +87,7 @@ def test_places_of_packages_are_told_without_credentials() -> None:
     assert sources["index"] == "https://index.example/simple"
     assert sources["extra_indexes"] == ["https://other.example/simple", "file:///srv/index"]
     assert sources["find_links"] == ["/srv/wheels"]
+    assert sources["cuda_images"] == {"10.1": "corp/cuda:10.1"}
 
 
 def test_equal_images_have_equal_statements() -> None:
