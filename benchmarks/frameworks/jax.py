@@ -17,9 +17,9 @@ import optax
 from flax import nnx
 from jax import numpy as jnp
 
+from benchmarks import parallel
 from benchmarks.inputs import feeds
 from benchmarks.native import PRECISIONS, alike, one_of, precision_fact
-from benchmarks import parallel
 from benchmarks.native import jax as native
 from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, Replicas
 from benchmarks.vocabulary import features

@@ -1,6 +1,7 @@
 """Training on several devices, each of which takes an equal part of every batch.
 
-The batch of a request is that of all devices together. So the harness counts it as any other, and nothing multiplies it.
+The batch of a request is that of all devices together. So the harness counts it as any other, and nothing multiplies
+it.
 A module of this folder is named after the builder that it serves, or serves all whose devices need processes.
 """
 

@@ -1,8 +1,8 @@
 """A session on several devices of a framework that has a process for each.
 
-This process trains on the first device, and tells the others of each step by a few bytes through a pipe. So a block or a
-latency pass may have any number of steps, and all devices take the same ones. Whatever else a session is asked for, such
-as weights, the first device answers.
+This process trains on the first device, and tells the others of each step by a few bytes through a pipe. So a block or
+a latency pass may have any number of steps, and all devices take the same ones. Whatever else a session is asked for,
+such as weights, the first device answers.
 """
 
 import json

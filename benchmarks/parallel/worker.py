@@ -1,7 +1,7 @@
 """The process of another device than the first: `python -m benchmarks.parallel.worker REPLIES TROUBLE PARENT`.
 
-It reads its part of the work from stdin, and then commands as `benchmarks.parallel.processes` has them, until that ends.
-Nothing that fails here is printed here: the last line on stderr belongs to the first process, which is told.
+It reads its part of the work from stdin, and then commands as `benchmarks.parallel.processes` has them, until that
+ends. Nothing that fails here is printed here: the last line on stderr belongs to the first process, which is told.
 """
 
 import json

@@ -81,7 +81,7 @@ def losses_of_descent(  # noqa: PLR0913, PLR0917 -- all that a descent depends o
 ) -> Any:
     """Losses of one batch before and after each of so many plain SGD steps on it.
 
-    With several `parts` each step takes the mean over equal parts of the batch, so that batch norm is that of each part.
+    With several `parts` each step takes the mean over equal parts of the batch, and batch norm is that of each part.
     """
     held = {name: np.asarray(value, float) for name, value in weights.items()}
     losses = []
