@@ -72,7 +72,9 @@ class _Session:
             network, self._made = self._builder.network(self._layers, workload.inputs, self._input_dtype)
             self._builder.set_weights(self._layers, self._made, workload.weights())
             self.batches = feeds.batches(
-                workload, self._shared if is_shared else self._pair, TensorFlowLoader(self._moved, self._builder.native_inputs)
+                workload,
+                self._shared if is_shared else self._pair,
+                TensorFlowLoader(self._moved, self._builder.native_inputs),
             )
             self._network = network
             self.parameters = sum(native.count(*pair) for pair in zip(self._layers, self._made))
