@@ -14,7 +14,7 @@ EFFICIENCY_TITLE = "What several GPUs bring"
 EFFICIENCY_HEADS = ("Cell", "GPUs", "Scaling", "One GPU", "Speed-up", "Efficiency", "Its interval")
 EFFICIENCY_NUMBERS = (1, 4, 5, 6)
 EFFICIENCY_NOTE = (
-    "Efficiency is the throughput of all GPUs over that of one, by their number. By weak scaling each GPU takes a whole "
+    "Efficiency is the throughput of all GPUs over that of one, by their number. By weak scaling each takes a whole "
     "batch, by strong scaling an equal part of one. Batch norm sees the part of a batch that lies on its GPU."
 )
 
