@@ -47,6 +47,7 @@ def start(workload):
 class _Session:
     short_blocks = False
     _in_use = None
+    _replicas = None
 
     def __init__(self, workload):
         is_shared = workload.training and workload.devices > 1
@@ -61,7 +62,8 @@ class _Session:
         configure(workload.threads, self._gpu)
         if is_shared and not self._gpu:
             several.divide_cpu(workload.devices)
-        self._replicas = several.Replicas("GPU" if self._gpu else "CPU", workload.devices) if is_shared else None
+        if is_shared:
+            self._replicas = several.Replicas("GPU" if self._gpu else "CPU", workload.devices)
         self._workload = workload
         if not (self._builder.channels_last or self._gpu or workload.options["xla"]):
             image_kernels.require_channels_first(workload)
@@ -194,7 +196,7 @@ class _Session:
         """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
         if not self._gpu:
             return None
-        peaks = [peak_device_bytes(number) for number in range(self._workload.devices)]
+        peaks = [peak_device_bytes(number) for number in range(self._replicas.count if self._replicas else 1)]
         return None if None in peaks else max(peaks)
 
 

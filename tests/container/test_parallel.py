@@ -14,7 +14,9 @@ from container_support import Check, Measure, document, start
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
 from benchmarks.vocabulary import layers, weights
-from orchestrator.domain import ImageSpec
+from orchestrator.analysis.parity import optimizer
+from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.domain import Framework, ImageSpec
 from orchestrator.resources import BENCHMARKS
 from orchestrator.runtimes.model import Ready
 
@@ -71,6 +73,10 @@ def test_several_devices_compute_what_one_does(  # noqa: PLR0913, PLR0917 -- two
     for name, each in small.items():
         apart = float(np.linalg.norm(np.subtract(answer.gradients[name].sketch, each["sketch"])))
         assert apart < max(1e-4 * each["norm"], 1e-5 * total), name
+    if model != "every_layer":
+        assert answer.optimizer is not None
+        (rule,) = optimizer._from_rule(ParitySide("here", Framework("here", "1"), (), answer), answer.optimizer)
+        assert rule.value < rule.bar / 2, rule.text
     facts = answer.facts["parallel"]
     assert (facts["devices"], len(facts["device_names"])) == (devices, devices)
     assert (facts["global_batch"], facts["device_batch"]) == (batch_size, batch_size // devices)
