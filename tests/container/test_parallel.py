@@ -94,7 +94,8 @@ def test_batch_norm_per_device_is_another_work(check: Check, builder: str) -> No
 
 @pytest.mark.frameworks
 def test_the_harness_counts_the_batch_once(measure: Measure, builder: str) -> None:
-    result = measure(model="mlp", batch_size=64, cpu_devices=2, threads=2)
+    # One thread: with two, contexts of the CPU wait for each other for ever in MXNet 1.6.
+    result = measure(model="mlp", batch_size=64, cpu_devices=2, threads=1)
 
     assert {block.samples // block.steps for block in result.blocks} == {64}
     assert result.facts["parallel"]["device_batch"] == 32, builder
