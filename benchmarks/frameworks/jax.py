@@ -21,7 +21,7 @@ from benchmarks import parallel
 from benchmarks.inputs import feeds
 from benchmarks.native import PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import jax as native
-from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, Replicas
+from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, JaxReplicas
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)
@@ -50,7 +50,7 @@ class _Session:
         configure(workload.threads, self._gpu, self._precision)
         if several and not self._gpu:
             jax.config.update("jax_num_cpu_devices", workload.devices)
-        self._replicas = Replicas(workload.devices) if several else None
+        self._replicas = JaxReplicas(workload.devices) if several else None
         self._workload = workload
         self._layers, self._zeros = workload.layers, workload.zeros
         self._input_dtype = jnp.bfloat16 if self._precision == "bf16" else jnp.float32

@@ -39,7 +39,7 @@ class _Session:
     def __init__(self, workload):
         mx.random.seed(workload.seed)
         is_shared = workload.training and workload.devices > 1
-        self._replicas = several.Replicas(workload.gpus, workload.devices) if is_shared else None
+        self._replicas = several.GluonReplicas(workload.gpus, workload.devices) if is_shared else None
         self._context = self._replicas.contexts[0] if is_shared else mx.gpu(0) if workload.one_device() else mx.cpu()
         self._workload = workload
         self._hybrid = workload.options["hybridize"]

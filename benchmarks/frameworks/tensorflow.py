@@ -63,7 +63,7 @@ class _Session:
         if is_shared and not self._gpu:
             several.divide_cpu(workload.devices)
         if is_shared:
-            self._replicas = several.Replicas("GPU" if self._gpu else "CPU", workload.devices)
+            self._replicas = several.TensorFlowReplicas("GPU" if self._gpu else "CPU", workload.devices)
         self._workload = workload
         if not (self._builder.channels_last or self._gpu or workload.options["xla"]):
             image_kernels.require_channels_first(workload)

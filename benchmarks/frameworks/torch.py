@@ -16,7 +16,7 @@ from benchmarks.loaders.torch import TorchLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact, require_float32_rows
 from benchmarks.native import torch as native
 from benchmarks.parallel import processes
-from benchmarks.parallel.torch import Replica
+from benchmarks.parallel.torch import TorchReplica
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
@@ -37,7 +37,7 @@ def start(workload):
 
 def replica(share, number, folder):
     """Make the session of one of several devices, which all meet in a folder."""
-    return _Session(share, Replica(share, number, folder))
+    return _Session(share, TorchReplica(share, number, folder))
 
 
 def _release():

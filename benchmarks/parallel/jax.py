@@ -14,7 +14,7 @@ AVERAGING = "mean, by pmean in shard_map"
 RUNNING_VALUES = "mean over the devices"
 
 
-class Replicas:
+class JaxReplicas:
     """The devices of a mesh, which share each batch and all have every weight."""
 
     def __init__(self, count):

@@ -9,7 +9,7 @@ AVERAGING = "mean, by Gluon's Trainer over the contexts"
 RUNNING_VALUES = "of the first device"
 
 
-class Replicas:
+class GluonReplicas:
     """The contexts that share each batch and all have every weight."""
 
     def __init__(self, gpus, count):

@@ -27,7 +27,7 @@ def divide_cpu(count):
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
 
 
-class Replicas:
+class TensorFlowReplicas:
     """The devices of a strategy, which share each batch and all have every weight."""
 
     def __init__(self, kind, count):

@@ -9,7 +9,7 @@ import torch
 from torch import distributed
 
 
-class Replica:
+class TorchReplica:
     """The place of one process among those that train together."""
 
     def __init__(self, share, number, folder):
