@@ -5,6 +5,7 @@ it.
 A module of this folder is named after the builder that it serves, or serves all whose devices need processes.
 """
 
+from benchmarks.errors import NoUsableDevice
 from benchmarks.native import alike
 
 PER_DEVICE = "per device"
@@ -16,6 +17,12 @@ def part(workload, inputs, labels, number):
     size = workload.batch_size // workload.devices
     chosen = slice(number * size, (number + 1) * size)
     return alike(inputs, lambda each: each[chosen]), labels[chosen]
+
+
+def require_devices(shown, wanted):
+    """Raise `NoUsableDevice` if a framework shows fewer devices than are to train: it might do with these alone."""
+    if shown < wanted:
+        raise NoUsableDevice("the framework shows %d devices, not the %d that are to train" % (shown, wanted))
 
 
 def facts(workload, names, gradients, running_values):

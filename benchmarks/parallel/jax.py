@@ -9,6 +9,8 @@ import numpy
 from jax import numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from benchmarks import parallel
+
 AXIS = "devices"
 AVERAGING = "mean, by pmean in shard_map"
 RUNNING_VALUES = "mean over the devices"
@@ -18,6 +20,7 @@ class JaxReplicas:
     """The devices of a mesh, which share each batch and all have every weight."""
 
     def __init__(self, count):
+        parallel.require_devices(len(jax.devices()), count)
         self._mesh = Mesh(numpy.array(jax.devices()[:count]), (AXIS,))
 
     def sharded(self, array):

@@ -5,6 +5,7 @@ Keras' optimizers add up the gradients of all devices. So each one scales its lo
 
 import tensorflow as tf
 
+from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.native.tensorflow import computed_on
 
@@ -31,6 +32,7 @@ class TensorFlowReplicas:
     """The devices of a strategy, which share each batch and all have every weight."""
 
     def __init__(self, kind, count):
+        parallel.require_devices(len(tf.config.list_logical_devices(kind)), count)
         self.count = count
         self._devices = ["/%s:%d" % (kind, number) for number in range(count)]
         self._strategy = tf.distribute.MirroredStrategy(self._devices)

@@ -11,6 +11,8 @@ import pytest
 import reference
 from container_support import Check, Measure, document, start
 
+from benchmarks import parallel
+from benchmarks.errors import NoUsableDevice
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
 from benchmarks.vocabulary import layers, weights
@@ -82,6 +84,13 @@ def test_several_devices_compute_what_one_does(  # noqa: PLR0913, PLR0917 -- two
     assert (facts["global_batch"], facts["device_batch"]) == (batch_size, batch_size // devices)
     assert facts["gradients"].startswith("mean")
     assert facts.get("batch_norm") == ("per device" if model == "every_layer" else None)
+
+
+def test_fewer_devices_are_no_device() -> None:
+    """JAX and TensorFlow would train on those that they show."""
+    parallel.require_devices(2, 2)
+    with pytest.raises(NoUsableDevice, match="shows 1 devices, not the 2 that are to train"):
+        parallel.require_devices(1, 2)
 
 
 @pytest.mark.frameworks
