@@ -55,7 +55,8 @@ def _arguments():
     add("--workers", type=int, default=0, help="workers of the framework's loader (default 0)")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the framework")
     add("--threads", type=int, help="CPU threads of the framework (default: its own choice)")
-    add("--gpus", type=int, default=0)
+    add("--gpus", type=int, default=0, help="several share each batch")
+    add("--cpu-devices", type=int, default=1, help="CPU devices that stand in for GPUs, to compare losses (default 1)")
     add("--framework", default=os.environ.get("BENCH_BUILDER"), help="a file of benchmarks/frameworks")
     add("--json", action="store_true", help="print the result as JSON, and everything else on stderr")
     add("--versions", action="store_true", help="print which distributions are installed, as JSON, and end")
@@ -117,6 +118,7 @@ def _common(options, name):
         "options": dict(_pair("--option", text) for text in options.option),
         "threads": options.threads,
         "gpus": options.gpus,
+        "cpu_devices": options.cpu_devices,
     }
 
 

@@ -118,6 +118,7 @@ _FIELDS = (
     ("threads", _optional(_whole(1)), None),
     ("cpuset", _optional(_cpuset), None),
     ("gpus", _whole(0), 0),
+    ("cpu_devices", _whole(1), 1),
     ("warmup_steps", _whole(1), 10),
     ("steps", _optional(_whole(1)), 50),
     ("epochs", _optional(_whole(1)), None),
@@ -152,6 +153,8 @@ def request(document):
         mistakes.append("give either 'steps' or 'epochs', and set the other to null")
     if document.get("workers") and document.get("feed") != feeds.LOADER:
         mistakes.append("'workers' belong to the feed '%s'" % feeds.LOADER)
+    if document.get("gpus") and document.get("cpu_devices", 1) != 1:
+        mistakes.append("'cpu_devices' stand in for GPUs, and there are 'gpus'")
     if (document.get("mode") == "script") != (document.get("script") is not None):
         mistakes.append("the mode 'script' and a 'script' go together")
     if mistakes:

@@ -5,6 +5,7 @@ A definition is a file whose `start` makes the session in place of the builder's
 
 from benchmarks import own_models
 from benchmarks.errors import BadRequest, CannotTrain, Failure, Unsupported
+from benchmarks.inputs import feeds
 from benchmarks.vocabulary import features
 
 UNTIMED = ("native_layers", "weights", "predict")
@@ -17,7 +18,14 @@ def maker(request, builder):
 
 
 def start(maker, workload):
-    """Start a session. Raises `Unsupported` with the names of the features that its maker lacks."""
+    """Start a session.
+
+    Raises `Unsupported` with the names of the features that its maker lacks, or for more devices than it trains on.
+    """
+    if not getattr(maker, "SEVERAL_DEVICES", False):
+        workload.one_device()
+    if workload.devices > 1 and workload.feed != feeds.PLACED:
+        raise Unsupported("the feed '%s' on several devices is not built yet; placed is" % workload.feed)
     missing = features.lacking(workload, maker)
     if features.TRAINING in missing:
         raise CannotTrain("%s lacks training%s" % (workload.builder, getattr(maker, "WHY_NO_TRAINING", "")))

@@ -26,18 +26,27 @@ _PR_SET_PDEATHSIG = 1
 
 def dying_with_this():
     """Return a function that a child calls first, so that it is killed when this process ends for any reason."""
-    # Imported here, because no measurement needs it, and little may be done between fork and exec.
+    prctl, parent = _prctl(), os.getpid()  # before the fork, as little may be done between that and exec
+    return lambda: _die_with(prctl, parent)
+
+
+def die_with(parent):
+    """Have this process killed when the one that started it, whose id is given, ends for any reason."""
+    _die_with(_prctl(), parent)
+
+
+def _prctl():
+    # Imported here, because no measurement needs it.
     import ctypes
 
-    prctl, parent = getattr(ctypes.CDLL(None), "prctl", None), os.getpid()
+    return getattr(ctypes.CDLL(None), "prctl", None)
 
-    def bind():
-        if prctl is not None:
-            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:  # it has ended already
-                os._exit(1)
 
-    return bind
+def _die_with(prctl, parent):
+    if prctl is not None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it has ended already
+            os._exit(1)
 
 
 def prepare(request):

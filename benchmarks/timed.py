@@ -39,7 +39,9 @@ def execute(request, enter):
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
         peaks = _Peaks(session)
-        evaluator = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes, workload.loss)
+        # One device evaluates, as many samples at once as it trains with.
+        share = workload.batch_size // workload.devices
+        evaluator = evaluation.evaluator(session, workload.data, share, workload.classes, workload.loss)
         evaluate = peaks.before(evaluator)
         epoch_steps = workload.steps_per_epoch
         measurement = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=readings)
@@ -102,7 +104,9 @@ def sampler(request):
     """Return what reads the conditions around every block of a request."""
     if not request.telemetry:
         return conditions.Unsampled()
-    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None, workers=request.workers > 0)
+    # Each device may have a process of its own.
+    several = max(request.gpus, request.cpu_devices) > 1
+    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None, workers=request.workers > 0 or several)
 
 
 def _check_parameters(session, workload):

@@ -42,6 +42,10 @@ class ModelWorkload:
         self.builder = request.builder
         self.training = modes.named(request.mode).TRAINS
         self.batch_size = request.batch_size
+        self.devices = max(1, request.gpus, request.cpu_devices)
+        if self.training and request.batch_size % self.devices:
+            message = "a batch of %d is not divided evenly by %d devices"
+            raise BadRequest(message % (request.batch_size, self.devices))
         self.threads = request.threads
         self.gpus = request.gpus
         self.feed = request.feed
@@ -88,9 +92,11 @@ class ModelWorkload:
         return arrays if len(arrays) > 1 else arrays[0]
 
     def one_device(self):
-        """Return whether to use the one GPU. Raises `Unsupported` for more than builders drive."""
-        if self.gpus > 1:
-            raise Unsupported("training on %d GPUs is not built yet; ask for one" % self.gpus)
+        """Return whether to use the one GPU. Raises `Unsupported` if several devices are asked for."""
+        if self.devices > 1:
+            what = "training" if self.training else "inference"
+            kind = "GPUs" if self.gpus else "CPU devices"
+            raise Unsupported("%s on %d %s is not built yet; ask for one" % (what, self.devices, kind))
         return self.gpus == 1
 
 

@@ -7,7 +7,18 @@ from typing import Any, ClassVar
 
 from orchestrator import modes
 from orchestrator.modes.parts.rules import ModeRules
-from orchestrator.modes.parts.settings import PARITY_BATCH, Feed, LaterFields, OwnFeed, OwnWorkers, Profile, feed_suffix
+from orchestrator.modes.parts.settings import (
+    PARITY_BATCH,
+    Feed,
+    LaterFields,
+    OwnFeed,
+    OwnScaling,
+    OwnWorkers,
+    Profile,
+    Scaling,
+    feed_suffix,
+    scaling_suffix,
+)
 from orchestrator.modes.parts.settings import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.subjects import StoredAxes
 from orchestrator.studies import Study
@@ -120,11 +131,12 @@ class Workload:
     """Or a script, or a subject of a mode with axes of its own, such as an operator."""
     mode: Mode
     batch_size: int
-    """Of a script it is 1 and means nothing."""
+    """Samples of a step on each device, or by strong scaling on all of them. Of a script it is 1 and means nothing."""
     dataset: str = "synthetic"
     axes: StoredAxes = ()
     feed: OwnFeed = Feed.PLACED
     workers: OwnWorkers = 0
+    scaling: OwnScaling = Scaling.WEAK
 
     @property
     def rules(self) -> ModeRules:
@@ -133,12 +145,18 @@ class Workload:
 
     @property
     def label(self) -> str:
-        """Return a name such as `lenet-train-b200`, with dataset and feed if they are off their defaults."""
+        """Return a name such as `lenet-train-b200`, with dataset, feed and scaling if they are off their defaults."""
         if not self.rules.times_steps or self.rules.subjects:
             axes = self.rules.subjects.label(self.model, self.axes) if self.rules.subjects else ""
             return f"{self.model}-{self.mode}{axes}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
-        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}{feed_suffix(self.feed, self.workers)}"
+        suffix += feed_suffix(self.feed, self.workers) + scaling_suffix(self.scaling)
+        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
+
+    def global_batch(self, system: System) -> int:
+        """Return the samples of a step over all devices of a system, which share nothing but training."""
+        several = self.scaling is Scaling.WEAK and self.rules.has_loss
+        return self.batch_size * max(1, system.gpus) if several else self.batch_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +262,11 @@ class Cell(LaterFields):
     output: OutputLimit = OutputLimit()
     parity_batch: int = PARITY_BATCH
     """The batch size of its parity check."""
+
+    @property
+    def global_batch(self) -> int:
+        """Return the samples of a step over all its devices."""
+        return self.workload.global_batch(self.system)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """One module for each framework builder, named as the catalog names it.
 
 A module imports its framework at the top. It offers `OPTIONS` (option name to default), `OFFERS` if it has other
-features than the common ones of `benchmarks.vocabulary.features`, and `start(workload)`, which returns a session with:
+features than the common ones of `benchmarks.vocabulary.features`, `SEVERAL_DEVICES` if it trains on several devices
+(`benchmarks.parallel`), and `start(workload)`, which returns a session with:
 
 - `step`: called with one of `batches`, does one training (or inference) step and returns a handle without waiting;
 - `batches`: the distinct native batches, already on the device;

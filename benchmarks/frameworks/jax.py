@@ -17,13 +17,16 @@ import optax
 from flax import nnx
 from jax import numpy as jnp
 
+from benchmarks import parallel
 from benchmarks.inputs import feeds
 from benchmarks.native import PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import jax as native
+from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, JaxReplicas
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)
 WHY_NO_LOADER = ": JAX has no data loader of its own"
+SEVERAL_DEVICES = True
 OPTIONS = {"layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL - {"GRU without reset_after", "sparse inputs"}
 LAYOUTS = ("auto", "channels_last")
@@ -40,26 +43,34 @@ class _Session:
     _in_use = None
 
     def __init__(self, workload):
-        self._gpu = workload.one_device()
+        several = workload.training and workload.devices > 1
+        self._gpu = workload.gpus > 0 if several else workload.one_device()
         self._precision = one_of(workload.options, "precision", PRECISIONS)
         one_of(workload.options, "layout", LAYOUTS)
         configure(workload.threads, self._gpu, self._precision)
+        if several and not self._gpu:
+            jax.config.update("jax_num_cpu_devices", workload.devices)
+        self._replicas = JaxReplicas(workload.devices) if several else None
+        self._workload = workload
         self._layers, self._zeros = workload.layers, workload.zeros
         self._input_dtype = jnp.bfloat16 if self._precision == "bf16" else jnp.float32
         compute = jnp.float32 if self._precision == "fp32" else jnp.bfloat16
         network = native.Network(self._layers, self._input_dtype, compute, workload.seed)
         native.set_weights(self._layers, network, workload.weights())
         self._model = _Model(network, workload)
+        if several:
+            self._model.state = self._replicas.replicated(self._model.state)
         self.parameters = sum(each.size for each in self._model.state[0])
         self.batches = feeds.batches(workload, self._pair)
         self._infer = jax.jit(self._model.logits)
         if workload.training:
-            self.step = _training_step(self._model, _optimizer(workload.optimizer))
+            self.step = _training_step(self._model, _optimizer(workload.optimizer), self._replicas)
         else:
             self.step = _inference_step(self._infer, self._model.state)
 
     def _pair(self, inputs, labels):
-        return self._placed(inputs), jnp.asarray(labels)
+        pair = self._placed(inputs), jnp.asarray(labels)
+        return self._replicas.sharded(pair) if self._replicas else pair
 
     def _placed(self, inputs):
         return alike(inputs, self._placed_input)
@@ -116,7 +127,7 @@ class _Session:
         """
         weighted = next(value for layer, value in zip(self._layers, self._traced()) if layer.parameters)
         matmul_precision = jax.config.jax_default_matmul_precision
-        return {
+        facts = {
             "framework_version": jax.__version__,
             "layout": "channels_last",
             "precision": precision_fact(self._model.state[0][0].dtype.name, weighted.dtype.name),
@@ -126,9 +137,15 @@ class _Session:
             "device": self.device_in_use(),
             "execution": "jax.jit",
         }
+        if self._replicas is None:
+            return facts
+        names = self._replicas.names()
+        return dict(facts, parallel=parallel.facts(self._workload, names, AVERAGING, RUNNING_VALUES))
 
     def peak_device_bytes(self):
-        """Return the highest use of XLA's own allocator on the GPU, in bytes."""
+        """Return the highest use of XLA's own allocator on a GPU, in bytes."""
+        if self._replicas:
+            return self._replicas.peak_bytes() if self._gpu else None
         return (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use") if self._gpu else None
 
 
@@ -199,16 +216,20 @@ def pool_threads():
     return count or None
 
 
-def _training_step(model, optimizer):
+def _training_step(model, optimizer, replicas):
     state = model.state
     state.append(optimizer.init(state[0]))
+    graded = jax.value_and_grad(model.loss, has_aux=True)
+    if replicas:
+        state[2] = replicas.replicated(state[2])
+        graded = replicas.averaged(graded)
 
-    @functools.partial(jax.jit, donate_argnums=(0, 1, 2))
     def train(weights, variables, momenta, inputs, labels):
-        graded = jax.value_and_grad(model.loss, has_aux=True)
         (loss, variables), gradients = graded(weights, variables, inputs, labels)
         updates, momenta = optimizer.update(gradients, momenta, weights)
         return optax.apply_updates(weights, updates), variables, momenta, loss
+
+    train = jax.jit(replicas.spread(train) if replicas else train, donate_argnums=(0, 1, 2))
 
     def step(batch):
         state[0], state[1], state[2], loss = train(*state, *batch)

@@ -15,12 +15,15 @@ import keras
 import mxnet as mx
 from keras import backend
 
+from benchmarks import parallel
 from benchmarks.native import LAYOUTS, mxnet, one_of
 from benchmarks.native.keras import keras2_session
 from benchmarks.native.keras.on_mxnet import MxnetBuilder
 from benchmarks.vocabulary import features
 
 FEEDS = keras2_session.FEEDS
+SEVERAL_DEVICES = True
+AVERAGING = "mean, by Keras-MXNet over the contexts, whose sum is divided by their number"
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {
     "GRU without reset_after",
@@ -43,10 +46,16 @@ def start(workload):
 class _Session(keras2_session.Keras2Session):
     def __init__(self, workload):
         mx.random.seed(workload.seed)
-        self._context = "gpu(0)" if workload.one_device() else "cpu"
-        self._in_use = self._context if self._context == "cpu" else mxnet.computed_on(mx.gpu(0))
+        is_shared = workload.training and workload.devices > 1
+        is_on_gpus = workload.gpus > 0 if is_shared else workload.one_device()
+        self._names = ["cpu"] * workload.devices
+        contexts = self._names
+        if is_on_gpus:
+            contexts = ["gpu(%d)" % number for number in range(workload.devices)]
+            self._names = [mxnet.computed_on(mx.gpu(number)) for number in range(workload.devices)]
+        self._workload = workload if is_shared else None
         last = one_of(workload.options, "layout", LAYOUTS) == "channels_last"
-        super().__init__(workload, MxnetBuilder(last), context=[self._context])
+        super().__init__(workload, MxnetBuilder(last, workload.devices), context=contexts)
 
     @staticmethod
     def synchronise(_handle):
@@ -55,11 +64,11 @@ class _Session(keras2_session.Keras2Session):
 
     def device_in_use(self):
         """Return the context of an array that is computed where the steps are computed."""
-        return self._in_use
+        return self._names[0]
 
     def facts(self):
         """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
-        return {
+        facts = {
             "framework_version": "%s on MXNet %s" % (keras.__version__, mx.__version__),
             "layout": backend.image_data_format(),
             "precision": backend.floatx(),
@@ -67,3 +76,6 @@ class _Session(keras2_session.Keras2Session):
             "device": self.device_in_use(),
             "execution": "train_on_batch",
         }
+        if self._workload is None:
+            return facts
+        return dict(facts, parallel=parallel.facts(self._workload, self._names, AVERAGING, "mean over the devices"))

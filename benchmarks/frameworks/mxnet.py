@@ -9,14 +9,17 @@ import mxnet as mx
 import numpy
 from mxnet import autograd, gluon
 
+from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.mxnet import GluonLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact, require_float32_rows
 from benchmarks.native import mxnet as native
+from benchmarks.parallel import mxnet as several
 from benchmarks.vocabulary import features, graph
 
 FEEDS = ("fed", "loader")
+SEVERAL_DEVICES = True
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL - {"GRU without reset_after"}
 _HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)
@@ -35,21 +38,25 @@ class _Session:
 
     def __init__(self, workload):
         mx.random.seed(workload.seed)
-        self._context = mx.gpu(0) if workload.one_device() else mx.cpu()
+        is_shared = workload.training and workload.devices > 1
+        self._replicas = several.GluonReplicas(workload.gpus, workload.devices) if is_shared else None
+        self._context = self._replicas.contexts[0] if is_shared else mx.gpu(0) if workload.one_device() else mx.cpu()
+        self._workload = workload
         self._hybrid = workload.options["hybridize"]
         _require_channels_first(workload)
         self._mixed = _mixed(workload)
         self._layers, self._zeros = workload.layers, workload.zeros
         self._blocks = [native.make(layer) for layer in workload.layers]
         network = native.network(workload.layers, self._blocks)
-        network.initialize(ctx=self._context)
+        network.initialize(ctx=self._replicas.contexts if is_shared else self._context)
         native.set_weights(workload, self._blocks)
         if self._hybrid:
             network.hybridize(**STATIC)
             # The network's own graph holds all of it, and what `_walk` runs must not make more graphs.
             for block in self._blocks:
                 block.hybridize(False)
-        self.batches = feeds.batches(workload, self._pair, GluonLoader(self._context))
+        place = self._shared if is_shared else self._pair
+        self.batches = feeds.batches(workload, place, GluonLoader(self._context))
         self.parameters = native.count(network)
         forward = (lambda inputs: network(*inputs)) if len(workload.inputs) > 1 else network
         forward = _in_float32(forward) if self._mixed else forward
@@ -57,12 +64,17 @@ class _Session:
         mx.nd.waitall()
 
     def _pair(self, inputs, labels):
-        return alike(inputs, self._placed), mx.nd.array(labels, self._context, dtype=labels.dtype)
+        return _native_pair(inputs, labels, self._context)
+
+    def _shared(self, inputs, labels):
+        """Place each context's part of a batch there."""
+        return [
+            _native_pair(*parallel.part(self._workload, inputs, labels, number), context)
+            for number, context in enumerate(self._replicas.contexts)
+        ]
 
     def _placed(self, array):
-        if isinstance(array, sparse.Rows):
-            return mx.nd.sparse.csr_matrix(array.csr(), shape=array.shape, ctx=self._context)
-        return mx.nd.array(array, self._context, dtype=array.dtype)
+        return _native(array, self._context)
 
     def _training_step(self, network, forward, workload):
         # Gluon's loss of squares is half of them.
@@ -80,6 +92,8 @@ class _Session:
             settings["lazy_update"] = False
         trainer = gluon.Trainer(network.collect_params(), name, settings)
         batch_size = workload.batch_size
+        if self._replicas:
+            return self._replicas.training_step(forward, loss_of, trainer, batch_size)
 
         def step(batch):
             inputs, labels = batch
@@ -98,16 +112,18 @@ class _Session:
         Old releases raise the error of a failed step only when its result is read.
         """
         mx.nd.waitall()
-        handle.wait_to_read()
+        for each in handle if isinstance(handle, list) else [handle]:
+            each.wait_to_read()
 
     @staticmethod
     def fetch(handle):
         """Copy the logits to the host."""
         return handle.asnumpy()
 
-    @staticmethod
-    def loss(handle):
+    def loss(self, handle):
         """Return the mean over the batch, because Gluon's loss is one value per sample."""
+        if self._replicas:
+            return self._replicas.loss(handle)
         return float(handle.asnumpy().astype("float64").mean())
 
     def weights(self):
@@ -128,8 +144,9 @@ class _Session:
 
     def predict(self, inputs):
         """Walk the blocks one by one, which does not change what the training step has compiled and allocated."""
-        for value in self._walk(alike(inputs, self._placed)):
-            logits = value
+        with self._context:
+            for value in self._walk(alike(inputs, self._placed)):
+                logits = value
         return logits.astype("float32").asnumpy()
 
     def _walk(self, inputs):
@@ -148,7 +165,7 @@ class _Session:
 
     def facts(self):
         """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
-        return {
+        facts = {
             "framework_version": mx.__version__,
             "layout": "channels_first",
             "precision": self._precision(),
@@ -158,6 +175,11 @@ class _Session:
             "execution": _executed(self._hybrid),
             "libraries": _features(),
         }
+        if self._replicas is None:
+            return facts
+        names = self._replicas.names()
+        shared = parallel.facts(self._workload, names, several.AVERAGING, several.RUNNING_VALUES)
+        return dict(facts, parallel=shared)
 
     def _precision(self):
         """Return the precision of a weight and of what its block yields."""
@@ -165,11 +187,21 @@ class _Session:
         weight, value = next(
             (native.parameters(layer, block)[0], value) for layer, block, value in pairs if layer.parameters
         )
-        return precision_fact(_dtype_name(weight.data()), _dtype_name(value))
+        return precision_fact(_dtype_name(weight.list_data()[0]), _dtype_name(value))
 
     @staticmethod
     def peak_device_bytes():
         """Return None, because MXNet records no highest use."""
+
+
+def _native_pair(inputs, labels, context):
+    return alike(inputs, lambda each: _native(each, context)), mx.nd.array(labels, context, dtype=labels.dtype)
+
+
+def _native(array, context):
+    if isinstance(array, sparse.Rows):
+        return mx.nd.sparse.csr_matrix(array.csr(), shape=array.shape, ctx=context)
+    return mx.nd.array(array, context, dtype=array.dtype)
 
 
 def _executed(hybrid):

@@ -4,6 +4,7 @@ from benchmarks.errors import Unsupported
 from benchmarks.vocabulary import features
 
 OPTIONS = {}
+SEVERAL_DEVICES = True
 OFFERS = features.ALL
 """It computes nothing, so that every model is counted here."""
 

@@ -11,6 +11,7 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
 import tensorflow as tf
 
+from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.tensorflow import TensorFlowLoader
@@ -24,9 +25,11 @@ from benchmarks.native import (
     require_float32_rows,
 )
 from benchmarks.native import tensorflow as native
+from benchmarks.parallel import tensorflow as several
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
+SEVERAL_DEVICES = True
 OPTIONS = {"eager": False, "layout": "auto", "precision": "fp32", "xla": False}
 OFFERS = features.ALL
 OLDEST = (2, 1)
@@ -44,38 +47,58 @@ def start(workload):
 class _Session:
     short_blocks = False
     _in_use = None
+    _replicas = None
 
     def __init__(self, workload):
-        self._gpu = workload.one_device()
+        is_shared = workload.training and workload.devices > 1
+        if is_shared:
+            several.require_several(workload)
+        self._gpu = workload.gpus > 0 if is_shared else workload.one_device()
         self._training = workload.training
         self._precision = one_of(workload.options, "precision", PRECISIONS)
         require_float32_rows(workload)
         self._builder = _builder(workload, self._gpu, POLICIES[self._precision])
         _seed(workload.seed)
         configure(workload.threads, self._gpu)
+        if is_shared and not self._gpu:
+            several.divide_cpu(workload.devices)
+        if is_shared:
+            self._replicas = several.TensorFlowReplicas("GPU" if self._gpu else "CPU", workload.devices)
+        self._workload = workload
         if not (self._builder.channels_last or self._gpu or workload.options["xla"]):
             image_kernels.require_channels_first(workload)
         self._device = "/GPU:0" if self._gpu else "/CPU:0"
         self._input_dtype = "bfloat16" if self._precision == "bf16" else "float32"
         self._layers = workload.layers
-        with tf.device(self._device):
+        with self._replicas.scope() if is_shared else tf.device(self._device):
             network, self._made = self._builder.network(self._layers, workload.inputs, self._input_dtype)
             self._builder.set_weights(self._layers, self._made, workload.weights())
             self.batches = feeds.batches(
-                workload, self._pair, TensorFlowLoader(self._moved, self._builder.native_inputs)
+                workload,
+                self._shared if is_shared else self._pair,
+                TensorFlowLoader(self._moved, self._builder.native_inputs),
             )
             self._network = network
             self.parameters = sum(native.count(*pair) for pair in zip(self._layers, self._made))
             compiled = decorator(workload.options)
             if workload.training:
-                self._function, self.step = _training_step(network, workload, compiled)
+                self._function, self.step = _training_step(network, workload, compiled, self._replicas)
             else:
                 self._function, self.step = _inference_step(network, compiled)
 
     def _pair(self, inputs, labels):
-        # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
         with tf.device(self._device):
-            return self._placed(inputs), tf.constant(labels, tf.int64 if labels.dtype.kind == "i" else tf.float32)
+            return self._native(inputs, labels)
+
+    def _native(self, inputs, labels):
+        # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
+        return self._placed(inputs), tf.constant(labels, tf.int64 if labels.dtype.kind == "i" else tf.float32)
+
+    def _shared(self, inputs, labels):
+        """Place each device's part of a batch there."""
+        numbers = range(self._workload.devices)
+        parts_of = [parallel.part(self._workload, inputs, labels, number) for number in numbers]
+        return self._replicas.placed(self._native, parts_of)
 
     def _moved(self, inputs, labels):
         """Bring a batch of tensors, laid out as it runs here, to the device."""
@@ -96,6 +119,9 @@ class _Session:
         """Read one value of the last step back, and on a GPU wait for the update behind it too."""
         if self._gpu:
             synchronise_devices()
+        if self._replicas:
+            self._replicas.values(handle)
+            return
         (handle if self._training else handle[0, 0]).numpy()
 
     @staticmethod
@@ -103,9 +129,11 @@ class _Session:
         """Copy the logits to the host."""
         return handle.numpy()
 
-    @staticmethod
-    def loss(handle):
-        """Return the mean over the batch."""
+    def loss(self, handle):
+        """Return the mean over the batch, of which each of several devices has the mean over its part."""
+        if self._replicas:
+            losses = self._replicas.values(handle)
+            return float(sum(losses) / len(losses))
         return float(handle.numpy())
 
     def weights(self):
@@ -139,7 +167,7 @@ class _Session:
         weighted = next(made for made in self._made if made.trainable_weights)
         dtypes = [tf.as_dtype(each.dtype).name for each in (weighted.trainable_weights[0], weighted.output)]
         xla = self._compiled_by_xla()
-        return {
+        facts = {
             "framework_version": tf.__version__,
             "layout": "channels_last" if self._builder.channels_last else "channels_first",
             "precision": precision_fact(*dtypes),
@@ -150,6 +178,11 @@ class _Session:
             "xla": xla,
             "xla_in_whole_process": bool(tf.config.optimizer.get_jit()),
         }
+        if self._replicas is None:
+            return facts
+        names = self._replicas.names()
+        shared = parallel.facts(self._workload, names, several.AVERAGING, several.RUNNING_VALUES)
+        return dict(facts, parallel=shared)
 
     def _compiled_by_xla(self):
         """Return whether XLA must compile the step, as the traced function itself has it."""
@@ -161,7 +194,10 @@ class _Session:
 
     def peak_device_bytes(self):
         """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
-        return peak_device_bytes() if self._gpu else None
+        if not self._gpu:
+            return None
+        peaks = [peak_device_bytes(number) for number in range(self._replicas.count if self._replicas else 1)]
+        return None if None in peaks else max(peaks)
 
 
 def _release():
@@ -182,10 +218,10 @@ def _has_tf32():
     return hasattr(tf.config.experimental, "tensor_float_32_execution_enabled")
 
 
-def peak_device_bytes():
-    """Return the highest use of TensorFlow's own allocator on the GPU, or None before 2.5, which tells none."""
+def peak_device_bytes(number=0):
+    """Return the highest use of TensorFlow's own allocator on a GPU, or None before 2.5, which tells none."""
     information = getattr(tf.config.experimental, "get_memory_info", None)
-    return int(information("GPU:0")["peak"]) if information else None
+    return int(information("GPU:%d" % number)["peak"]) if information else None
 
 
 def synchronise_devices():
@@ -228,12 +264,14 @@ def decorator(options):
     return tf.function(**{"jit_compile" if _release() >= (2, 5) else "experimental_compile": True})
 
 
-def _training_step(network, workload, compiled):
+def _training_step(network, workload, compiled, replicas):
     """Return the step's `tf.function` (None if eager), and the step."""
     squares = workload.loss == "mean_squared_error"
-    loss_of = tf.keras.losses.MeanSquaredError() if squares else _cross_entropy()
+    loss_of = _loss(squares, replicas)
     optimizer = _optimizer(workload.optimizer)
     variables = network.trainable_variables
+    if replicas and hasattr(optimizer, "build"):  # its variables cannot be made inside a step of several devices
+        optimizer.build(variables)
     # SGD would add to a row of an embedding once for each time that it is looked up, and round each time.
     plain = workload.optimizer["name"] == "sgd" and any(layer.kind == "embedding" for layer in workload.layers)
 
@@ -242,23 +280,31 @@ def _training_step(network, workload, compiled):
             loss = loss_of(labels, tf.cast(network(inputs, training=True), tf.float32))
             if network.losses:  # the L2 terms of its layers
                 loss += tf.cast(tf.add_n(network.losses), tf.float32)
-        gradients = tape.gradient(loss, variables)
+            share = loss / replicas.count if replicas else loss
+        gradients = tape.gradient(share, variables)
         if plain:
             gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
         optimizer.apply_gradients(zip(gradients, variables))
         return loss
 
-    function = compiled(train) if compiled else None
-    train = function or train
+    run = replicas.spread(train) if replicas else train
+    function = compiled(run) if compiled else None
+    run = function or run
 
     def step(batch):
-        return train(*batch)
+        return run(*batch)
 
     return function, step
 
 
-def _cross_entropy():
-    return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+def _loss(squares, replicas):
+    """Return the mean loss of a batch. By default Keras divides it by the number of devices, or says that it cannot."""
+    reduction = {"reduction": "none"} if replicas else {}
+    if squares:
+        each = tf.keras.losses.MeanSquaredError(**reduction)
+    else:
+        each = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, **reduction)
+    return (lambda labels, outputs: tf.reduce_mean(each(labels, outputs))) if replicas else each
 
 
 def _inference_step(network, compiled):

@@ -15,9 +15,12 @@ from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact, require_float32_rows
 from benchmarks.native import torch as native
+from benchmarks.parallel import processes
+from benchmarks.parallel.torch import TorchReplica
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
+SEVERAL_DEVICES = True
 OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL - {"GRU without reset_after"}
 OLDEST = (1, 3)
@@ -27,7 +30,14 @@ def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
     if _release() < OLDEST:
         raise Unsupported("this builder needs PyTorch %d.%d or newer; here is %s" % (OLDEST + (torch.__version__,)))
+    if workload.training and workload.devices > 1:
+        return processes.start(workload, replica)
     return _Session(workload)
+
+
+def replica(share, number, folder):
+    """Make the session of one of several devices, which all meet in a folder."""
+    return _Session(share, TorchReplica(share, number, folder))
 
 
 def _release():
@@ -38,11 +48,12 @@ class _Session:
     short_blocks = False
     _in_use = None
 
-    def __init__(self, workload):
+    def __init__(self, workload, replica=None):
         torch.manual_seed(workload.seed)
-        if workload.threads:
-            torch.set_num_threads(workload.threads)
-        self._device = torch.device("cuda:0" if workload.one_device() else "cpu")
+        threads = replica.threads if replica else workload.threads
+        if threads:
+            torch.set_num_threads(threads)
+        self._device = replica.device if replica else torch.device("cuda:0" if workload.one_device() else "cpu")
         for switch in _tf32_switches():
             switch.allow_tf32 = False
         torch.backends.cudnn.benchmark = self._device.type == "cuda"
@@ -59,7 +70,9 @@ class _Session:
         trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
         self.parameters = sum(parameter.numel() for parameter in trained)
         self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None
-        forward = self._forward(_compile(self._network) if self._compiled else self._network)
+        network = replica.wrapped(self._network) if replica else self._network
+        self.averaging = replica.averaging if replica else None
+        forward = self._forward(_compile(network) if self._compiled else network)
         self.step = self._training_step(forward, workload) if workload.training else _inference_step(forward)
 
     def _training_step(self, forward, workload):

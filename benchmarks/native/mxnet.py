@@ -287,7 +287,7 @@ def set_weights(workload, blocks):
 
 def canonical(layer, parameter, native):
     """Copy a weight to the host and into canonical layout."""
-    return _turned(layer, parameter, native.data().asnumpy(), (2, 3, 1, 0))
+    return _turned(layer, parameter, native.list_data()[0].asnumpy(), (2, 3, 1, 0))
 
 
 def l2_terms(layers, blocks):

@@ -245,7 +245,10 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
     maker = definitions.maker(request, builder)
-    workload = ModelWorkload(request._replace(mode=mode), model, maker.OPTIONS)
+    request = request._replace(mode=mode)
+    if mode == "infer":  # which one device does
+        request = request._replace(gpus=min(request.gpus, 1), cpu_devices=1)
+    workload = ModelWorkload(request, model, maker.OPTIONS)
     if not timed:
         rate = descent_rate(model) if learning_rate is None else learning_rate
         workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})

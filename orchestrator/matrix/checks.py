@@ -25,7 +25,7 @@ from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.shapes import SettingsShape, keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 from orchestrator.modes import AXES
-from orchestrator.modes.parts.settings import Feed
+from orchestrator.modes.parts.settings import Feed, Scaling
 
 Mistakes = Iterator[Mistake]
 
@@ -203,9 +203,9 @@ def _models(checks: _Checks) -> Mistakes:
             )
         info = checks.models.get(entry.name)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
-        feeds = product(entry.feed or (Feed.PLACED,), entry.workers or (0,))
-        for size, dataset, feed in product(sizes, entry.dataset or (SYNTHETIC.name,), tuple(feeds)):
-            first = seen.setdefault((entry.name, size, dataset, feed), loc)
+        ways = product(entry.feed or (Feed.PLACED,), entry.workers or (0,), entry.scaling or (Scaling.WEAK,))
+        for size, dataset, way in product(sizes, entry.dataset or (SYNTHETIC.name,), tuple(ways)):
+            first = seen.setdefault((entry.name, size, dataset, way), loc)
             if first != loc:
                 line = checks.source.place(first).line
                 yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")

@@ -41,7 +41,7 @@ from orchestrator.matrix.values.kinds import (
 )
 from orchestrator.matrix.values.shapes import OutputEntry, SettingsShape, Shape, WorkShape, or_short
 from orchestrator.modes import OF_SUBJECTS
-from orchestrator.modes.parts.settings import Feed
+from orchestrator.modes.parts.settings import Feed, Scaling
 from orchestrator.user_files import PrintedMetric, Take, Workdir
 
 VERSION: Literal[1] = 1
@@ -118,6 +118,9 @@ class ModelEntry(WorkShape):
     workers: Axis[Workers] | None = Field(
         None, description="Of the framework's own loader (feed: loader); 0 by default."
     )
+    scaling: Axis[Scaling] | None = Field(
+        None, description="On several GPUs, weak: batch_size on each (the default); strong: batch_size on all together."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -190,6 +193,7 @@ class RuleEntry(Shape):
     dataset: Axis[Word] | None = Field(None, description="Name of a dataset.")
     feed: Axis[Feed] | None = Field(None, description="placed, fed or loader.")
     workers: Axis[Workers] | None = Field(None, description="Workers of the framework's own loader.")
+    scaling: Axis[Scaling] | None = Field(None, description="weak or strong, on several GPUs.")
     python: Axis[PythonText] | None = Field(None, description="Python version.")
 
     @property

@@ -22,7 +22,7 @@ from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.shapes import OutputEntry, shortening
 from orchestrator.modes import AXES
-from orchestrator.modes.parts.settings import Feed, Shortening
+from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 
 DEFAULT_REPEATS = 3
 _SMALLEST = {"version": file.VERSION, "frameworks": ["noop==1"], "models": ["mlp"]}
@@ -236,6 +236,7 @@ def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place
         place=place,
         feeds=entry.feed or (Feed.PLACED,),
         workers=entry.workers or (0,),
+        scalings=entry.scaling or (Scaling.WEAK,),
     )
 
 
@@ -270,6 +271,7 @@ def _rule(entry: file.RuleEntry, place: str) -> Rule:
         datasets=entry.dataset or (),
         feeds=entry.feed or (),
         workers=entry.workers or (),
+        scalings=entry.scaling or (),
         pythons=entry.python or (),
         options=tuple((name, values) for name, values in entry.options.items() if name not in AXES),
         axes=tuple((name, values) for name, values in entry.options.items() if name in AXES),

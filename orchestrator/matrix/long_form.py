@@ -14,7 +14,7 @@ from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes,
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.modes.parts.settings import Feed, Shortening
+from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 
 
 def long_form(matrix: Matrix) -> dict[str, Any]:
@@ -90,6 +90,7 @@ def _model(axes: ModelAxes) -> dict[str, Any]:
         "dataset": list(axes.datasets),
         **({"feed": [feed.value for feed in axes.feeds]} if axes.feeds != (Feed.PLACED,) else {}),
         **({"workers": list(axes.workers)} if axes.workers != (0,) else {}),
+        **({"scaling": [each.value for each in axes.scalings]} if axes.scalings != (Scaling.WEAK,) else {}),
         **settings,
     }
 
@@ -120,6 +121,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "dataset": rule.datasets,
         "feed": tuple(feed.value for feed in rule.feeds),
         "workers": rule.workers,
+        "scaling": tuple(each.value for each in rule.scalings),
         "python": rule.pythons,
         **_lists(rule.options),
         **_lists(rule.axes),

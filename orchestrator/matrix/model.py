@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
-from orchestrator.modes.parts.settings import Feed, Shortening
+from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 from orchestrator.studies import Claim, Study
 from orchestrator.user_files import Script
 
@@ -156,6 +156,7 @@ class ModelAxes:
     feeds: tuple[Feed, ...] = (Feed.PLACED,)
     workers: tuple[int, ...] = (0,)
     """Of the framework's own loader."""
+    scalings: tuple[Scaling, ...] = (Scaling.WEAK,)
 
     @property
     def fed(self) -> tuple[tuple[Feed, int], ...]:
@@ -207,6 +208,7 @@ class Rule:
     datasets: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
     workers: tuple[int, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
     pythons: tuple[str, ...] = ()
     options: OptionAxes = ()
     axes: OptionAxes = ()

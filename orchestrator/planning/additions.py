@@ -84,7 +84,7 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
     if not entries:
         settings = Settings(shortening=matrix.shortening.over(info.shortening))
         entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,), settings)]
-    if rule.batch_sizes or rule.datasets or rule.feeds or rule.workers:
+    if rule.batch_sizes or rule.datasets or rule.feeds or rule.workers or rule.scalings:
         entries = entries[:1]
     for entry in entries:
         yield replace(
@@ -93,4 +93,5 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
             datasets=rule.datasets or entry.datasets,
             feeds=rule.feeds or entry.feeds,
             workers=rule.workers or entry.workers,
+            scalings=rule.scalings or entry.scalings,
         )

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from orchestrator import modes
+from orchestrator import limits, modes
 from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, unsuitable
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
+from orchestrator.modes.parts.settings import Scaling
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
 
@@ -26,6 +27,10 @@ class Grid:
     scripts: tuple[ScriptAxes, ...] = ()
     subjects: tuple[SubjectAxes, ...] = ()
 
+
+ANY_GPUS = (0, limits.MAX_GPUS)
+ONE_DEVICE = (0, 1)
+SEVERAL_GPUS = (2, limits.MAX_GPUS)
 
 Placed = Iterator[tuple[Framework, System]]
 """Frameworks, each on a system."""
@@ -49,15 +54,17 @@ class PlannedWork:
     """Further packages, each with its version, that its environment holds over the framework's own."""
     asked: Workload | None = None
     """The workload that the matrix asks for, where a profile has made it smaller."""
+    gpus: tuple[int, int] = ANY_GPUS
+    """The fewest and the most GPUs of the systems that it is planned for."""
 
     @property
     def is_of_model(self) -> bool:
         """Return true if the work is that of a model, and not of a script or a subject of a mode."""
         return self.script is None and self.calls is None
 
-    def is_for(self, framework: Framework) -> bool:
-        """Return true if a framework is to do this work."""
-        return covers(self.frameworks, framework)
+    def is_for(self, framework: Framework, system: System) -> bool:
+        """Return true if a framework is to do this work on a system."""
+        return self.gpus[0] <= system.gpus <= self.gpus[1] and covers(self.frameworks, framework)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +85,9 @@ def main_grid(matrix: Matrix) -> Grid:
 
 def count(grid: Grid, catalog: Catalog) -> int:
     """Return the number of combinations that a grid spans, before anything is left out."""
-    works = sum(len(model.batch_sizes) * len(model.datasets) * len(model.fed) for model in grid.models) * len(
-        grid.modes
-    )
+    works = sum(
+        len(model.batch_sizes) * len(model.datasets) * len(model.fed) * len(model.scalings) for model in grid.models
+    ) * len(grid.modes)
     works += sum(1 for axes in grid.subjects for _ in subject_workloads(axes))
     return sum(
         len(axes.versions)
@@ -132,9 +139,10 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
     """Yield every workload of a grid, its models first and then its scripts."""
     for model in grid.models:
         for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
-            workload = Workload(model.name, mode, size, dataset, feed=feed, workers=workers)
             reason = unsuitable(datasets[dataset], known[model.name], size)
-            yield PlannedWork(workload, workload.label, model.settings, reason)
+            for scaling, gpus in _scalings(model, mode):
+                workload = Workload(model.name, mode, size, dataset, feed=feed, workers=workers, scaling=scaling)
+                yield PlannedWork(workload, workload.label, model.settings, reason, gpus=gpus)
     for entry in grid.subjects:
         for workload in subject_workloads(entry):
             yield PlannedWork(workload, workload.label, entry.settings, calls=_calls(workload))
@@ -148,6 +156,31 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
             frameworks=axes.frameworks,
             packages=axes.packages,
         )
+
+
+def _scalings(model: ModelAxes, mode: Mode) -> Iterator[tuple[Scaling, tuple[int, int]]]:
+    """Yield every scaling of a model in a mode, with the fewest and the most GPUs that have it.
+
+    What one device does is the same by any scaling, and only training is shared.
+    """
+    if Scaling.STRONG not in model.scalings or not modes.RULES[mode].has_loss:
+        yield Scaling.WEAK, ANY_GPUS
+        return
+    yield Scaling.WEAK, ANY_GPUS if Scaling.WEAK in model.scalings else ONE_DEVICE
+    yield Scaling.STRONG, SEVERAL_GPUS
+
+
+def unshared(work: Workload, system: System, datasets: Mapping[str, DatasetInfo]) -> str:
+    """Return the reason that the GPUs of a system cannot share a work, or "" if they can."""
+    if system.gpus < 2 or not work.rules.has_loss:
+        return ""
+    if work.scaling is Scaling.STRONG and work.batch_size % system.gpus:
+        return f"a batch of {work.batch_size} is not divided evenly by {system.gpus} GPUs"
+    batch, dataset = work.global_batch(system), datasets[work.dataset]
+    if dataset.training and batch > dataset.training:
+        held = f"the {dataset.training} training samples of {dataset.name}"
+        return f"a batch of {batch} on {system.gpus} GPUs is more than {held}"
+    return ""
 
 
 def subject_workloads(entry: SubjectAxes) -> Iterator[Workload]:

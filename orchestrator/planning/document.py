@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.documents import DocumentKind, Envelope, json_text
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, System, Workload
-from orchestrator.modes.parts.settings import PARITY_BATCH, Feed
+from orchestrator.modes.parts.settings import PARITY_BATCH, Feed, Scaling
 from orchestrator.planning import parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
@@ -17,6 +17,7 @@ from orchestrator.planning.document_types import (
     PlannedFile,
     PlannedImage,
     PlannedScript,
+    SharedCell,
     ShorterCell,
 )
 from orchestrator.user_files import Script
@@ -93,6 +94,7 @@ def _cell(cell: Cell) -> PlannedCell:
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         **_fed(workload),
+        **_shared(workload),
         "options": dict(cell.options),
         "script": cell.script.file if cell.script else None,
         "definition": cell.definition or None,
@@ -143,6 +145,11 @@ def _fed(workload: Workload) -> FedCell:
     if workload.feed is Feed.PLACED:
         return {}
     return {"feed": workload.feed, "workers": workload.workers}
+
+
+def _shared(workload: Workload) -> SharedCell:
+    """Return the key of a scaling that is off its default."""
+    return {} if workload.scaling is Scaling.WEAK else {"scaling": workload.scaling}
 
 
 def script_documents(plan: Plan) -> list[PlannedScript]:

@@ -5,7 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
-from orchestrator.modes.parts.settings import Feed, Profile
+from orchestrator.modes.parts.settings import Feed, Profile, Scaling
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
 from orchestrator.user_files import Workdir
@@ -48,6 +48,12 @@ class FedCell(TypedDict, total=False):
     workers: int
 
 
+class SharedCell(TypedDict, total=False):
+    """The scaling of a cell over several GPUs, if it is off its default."""
+
+    scaling: Scaling
+
+
 class GpuCell(TypedDict, total=False):
     """The wishes of a cell for its GPUs, if it has any."""
 
@@ -56,7 +62,7 @@ class GpuCell(TypedDict, total=False):
     mig: str
 
 
-class PlannedCell(ShorterCell, FedCell, GpuCell):
+class PlannedCell(ShorterCell, FedCell, SharedCell, GpuCell):
     """A cell of a plan, as a flat row."""
 
     id: str

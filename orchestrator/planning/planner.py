@@ -155,7 +155,7 @@ class _Draft:
                 for site in self._sites(axes.placed(entry, grid.systems, packages), entry.expect, excludes, includes)
             ]
             for (packages, site), (work, work_out, work_in) in product(sites, works):
-                if work.packages == packages and work.is_for(site.framework):
+                if work.packages == packages and work.is_for(site.framework, site.system):
                     out, into = site.excluded & work_out, site.included & work_in
                     for chosen, options_out, options_in in combinations if work.script is None else without_options:
                         self._add(site, work, chosen, (out & options_out, into & options_in), added=added)
@@ -236,7 +236,7 @@ class _Draft:
             rule = self.matrix.exclude[next(rules.positions(out))]
             said = f"{rule.reason} (excluded by {rule.place})" if rule.reason else f"excluded by {rule.place}"
             self.skips[cell_id] = Skip(cell_id, said)
-        elif reason := site.reason or chosen.reason or work.reason:
+        elif reason := site.reason or chosen.reason or work.reason or self._unshared(site, work):
             self.skips[cell_id] = Skip(cell_id, reason)
         else:
             measure = self._measure(work.settings, site.expect, into)
@@ -258,6 +258,9 @@ class _Draft:
                 script=work.script,
                 definition=definition,
             )
+
+    def _unshared(self, site: _Site, work: PlannedWork) -> str:
+        return "" if work.script else axes.unshared(work.workload, site.system, self.datasets)
 
     def _definition(self, site: _Site, work: PlannedWork) -> str:
         """Return the SHA-256 of the framework's own definition of the model, or "" if its builder makes the model."""

@@ -33,6 +33,7 @@ def work_bits(rules: Sequence[Rule], work: Workload) -> int:
             and _any(rule.datasets, work.dataset)
             and _any(rule.feeds, work.feed)
             and _any(rule.workers, work.workers)
+            and _any(rule.scalings, work.scaling)
             and all(dict(work.axes).get(name) in values for name, values in rule.axes)
         )
 

@@ -98,6 +98,7 @@ class Request(Strict):
     script: ScriptRequest | None = None
     """The script of the mode `script`, whose answer is a `ScriptResult` (`results/scripts/contract.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
+    """Samples of a step, of all devices together."""
     dataset: str = "synthetic"
     data: DataRequest | None = None
     """The dataset in a folder of the user's own; None for one of the image's."""
@@ -113,6 +114,8 @@ class Request(Strict):
     cpuset: tuple[int, ...] | None = None
     """CPUs the process pins itself to; None where the runtime has pinned it already."""
     gpus: Count = 0
+    cpu_devices: Annotated[int, Field(ge=1, exclude_if=lambda devices: devices == 1)] = 1
+    """CPU devices that stand in for GPUs, by hand and in tests alone: they show what is computed, and not how fast."""
     warmup_steps: Annotated[int, Field(ge=1)] = 10
     steps: Annotated[int, Field(ge=1)] | None = 50
     """Fewest timed steps; None where epochs are timed."""
@@ -163,7 +166,9 @@ class Conditions(Strict):
     system_s: Seconds | None = None
     """The part of it in the kernel."""
     workers_cpu_s: Annotated[Finite | None, Field(exclude_if=lambda seconds: seconds is None)] = None
-    """CPU time of the workers of a data loader, counted in ticks of the kernel; None without workers."""
+    """CPU time of child processes, counted in ticks of the kernel: workers of a data loader, or of other devices.
+
+    None without them."""
     busy_s: Seconds | None = None
     """CPU time of everything that ran on the CPUs of the process, itself included; counted in ticks of the kernel."""
     steal_s: Seconds | None = None

@@ -22,7 +22,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         model=cell.workload.model,
         mode=cell.workload.mode,
         axes=_axes(cell),
-        batch_size=cell.workload.batch_size,
+        batch_size=cell.global_batch,
         dataset=cell.workload.dataset,
         feed=cell.workload.feed,
         workers=cell.workload.workers,

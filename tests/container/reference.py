@@ -36,6 +36,19 @@ def loss_and_gradients(
     return loss, gradients
 
 
+def loss_and_gradients_of_parts(
+    layers: Sequence[Any], weights: Mapping[str, Any], batch: Any, parts: int, name: str = "softmax_cross_entropy"
+) -> tuple[float, Weights]:
+    """Means of loss and gradients over equal parts of a batch, in the order of its samples."""
+    size = len(batch[1]) // parts
+    each = [
+        loss_and_gradients(layers, weights, *(values[begin : begin + size] for values in batch), name)
+        for begin in range(0, parts * size, size)
+    ]
+    loss = sum(loss for loss, _ in each) / parts
+    return loss, {key: sum(gradients[key] for _, gradients in each) / parts for key in each[0][1]}
+
+
 def _cross_entropy(logits: Array, labels: Any) -> tuple[float, Array]:
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares = powers / powers.sum(axis=1, keepdims=True)
@@ -64,12 +77,16 @@ def losses_of_descent(  # noqa: PLR0913, PLR0917 -- all that a descent depends o
     steps: int,
     rate: float,
     name: str = "softmax_cross_entropy",
+    parts: int = 1,
 ) -> Any:
-    """Losses of one batch before and after each of so many plain SGD steps on it."""
+    """Losses of one batch before and after each of so many plain SGD steps on it.
+
+    With several `parts` each step takes the mean over equal parts of the batch, and batch norm is that of each part.
+    """
     held = {name: np.asarray(value, float) for name, value in weights.items()}
     losses = []
     for _ in range(steps + 1):
-        loss, gradients = loss_and_gradients(layers, held, *batch, name)
+        loss, gradients = loss_and_gradients_of_parts(layers, held, batch, parts, name)
         losses.append(loss)
         held = {name: value - rate * gradients[name] for name, value in held.items()}
     return losses

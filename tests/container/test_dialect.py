@@ -36,7 +36,7 @@ def of_frameworks(path: Path) -> set[str]:
         return own(path.stem)
     if path.parent.parent.name == "native":  # a folder for the builders whose names begin with its own
         return set().union(*(own(file.stem) for file in builders if file.stem.startswith(path.parent.name)))
-    if path.parent.name not in {"native", "loaders", "operators"}:
+    if path.parent.name not in {"native", "loaders", "operators", "parallel"}:
         return set()
     naming = [file.stem for file in builders if path.stem in file.read_text(encoding="utf-8")]
     return set().union(*map(own, naming or [path.stem]))

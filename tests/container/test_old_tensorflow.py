@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-MODULES = ("frameworks", "operators", "native", "loaders")
+MODULES = ("frameworks", "operators", "native", "loaders", "parallel")
 Import = Callable[..., dict[str, Any]]
 
 

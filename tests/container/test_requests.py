@@ -17,7 +17,7 @@ def test_container_and_host_share_fields_and_defaults() -> None:
 
     ours = contract.request(minimal)._asdict()
     request = Request.model_validate(minimal)
-    only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes}
+    only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes, "cpu_devices": 1}
 
     assert ours == request.model_dump(mode="json", by_alias=True) | only_off_default
 

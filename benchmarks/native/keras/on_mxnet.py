@@ -17,6 +17,10 @@ class MxnetBuilder(keras2.Keras2Builder):
 
     epsilon_inside = True
 
+    def __init__(self, channels_last, devices):
+        super().__init__(channels_last)
+        self._devices = devices
+
     def optimizer(self, settings):
         """Return the Keras optimizer of a model's settings. Raises `Unsupported` for a rate of Adadelta."""
         if settings["name"] == "adadelta" and (settings["learning_rate"] != 1 or settings.get("decay")):
@@ -24,6 +28,8 @@ class MxnetBuilder(keras2.Keras2Builder):
         optimizer = super().optimizer(settings)
         # By default MXNet leaves a weight as it is where a batch of sparse rows has no entry, with all its momentum.
         optimizer.lazy_update = False
+        if self._devices > 1:  # each has the mean over its part of a batch, and Keras-MXNet adds up their gradients
+            optimizer.rescale_grad = 1.0 / self._devices
         return optimizer
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The settings of a measurement, which are its duration and its feed, as `benchmarks/inputs/feeds.py` has it."""
+"""The settings of a measurement: its duration, its feed as `benchmarks/inputs/feeds.py` has it, and its scaling."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -141,3 +141,21 @@ def feed_suffix(feed: Feed, workers: int) -> str:
     """Return what a cell's id says of its feed, such as `-feed=loader-workers=2`."""
     named = "" if feed is Feed.PLACED else f"-feed={feed}"
     return f"{named}-workers={workers}" if workers else named
+
+
+class Scaling(StrEnum):
+    """The ways in which several devices share the work of training."""
+
+    WEAK = "weak"
+    """Each device takes a whole batch."""
+    STRONG = "strong"
+    """All devices together take one batch, each an equal part."""
+
+
+OwnScaling = Annotated[Scaling, Field(exclude_if=lambda scaling: scaling == Scaling.WEAK)]
+"""The scaling of a cell, which JSON holds only if it is off its default."""
+
+
+def scaling_suffix(scaling: Scaling) -> str:
+    """Return what a cell's id says of its scaling, such as `-scaling=strong`."""
+    return "" if scaling is Scaling.WEAK else f"-scaling={scaling}"

@@ -168,7 +168,7 @@ class Durations:
             # Small layers slow a framework down, so the model of the nearest size predicts best.
             nearest = min(scalable, key=lambda each: abs(math.log(each.multiply_adds / work)))
             return _scaled(nearest, work), "scaled"
-        least_s = LEAST_STEP_S / (cell.workload.batch_size * _passes(cell))
+        least_s = LEAST_STEP_S / (cell.global_batch * _passes(cell))
         return max(work / self._rate(cell.system.cpus, cell.system.gpus), least_s), "assumed"
 
     def _rate(self, cpus: int | None, gpus: int) -> float:
@@ -177,11 +177,11 @@ class Durations:
     def _steps_s(self, cell: Cell, pass_s: float) -> float:
         """Return the seconds of the warm-up, the timed steps or epochs with their evaluations, and the latency pass."""
         work, duration = cell.workload, cell.duration
-        step_s = pass_s * _passes(cell) * work.batch_size
+        step_s = pass_s * _passes(cell) * cell.global_batch
         latency_s = self._latency_s(duration.latency_steps, step_s)
         if duration.epochs:
             trained, tested = self._samples(cell)
-            steps = trained // work.batch_size
+            steps = trained // cell.global_batch
             # An evaluation takes the test samples, and as many of those that are trained with.
             evaluation_s = 2 * tested * pass_s if work.rules.evaluates else 0.0
             evaluations = duration.epochs if duration.evaluate_every_epoch else 1
@@ -232,4 +232,4 @@ def _similar(cell: Cell) -> tuple[object, ...]:
 
 def _exact(cell: Cell) -> tuple[object, ...]:
     work = cell.workload
-    return (*_similar(cell), work.mode, cell.framework.label, cell.options, work.feed, work.workers)
+    return (*_similar(cell), work.mode, cell.framework.label, cell.options, work.feed, work.workers, work.scaling)

@@ -56,11 +56,7 @@ class CellReport:
     def step_s(self) -> float | None:
         """Wall time of one step by the throughput, None if nothing was measured."""
         measured = self.measurement
-        return (
-            self.cell.workload.batch_size / measured.throughput.value
-            if measured and measured.throughput.value
-            else None
-        )
+        return self.cell.global_batch / measured.throughput.value if measured and measured.throughput.value else None
 
 
 @dataclass(frozen=True, slots=True)

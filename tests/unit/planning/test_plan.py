@@ -305,6 +305,7 @@ def test_the_long_form_plans_the_same(plan: Any) -> None:
         "parity_batch",
         "feed",
         "workers",
+        "scaling",
         *OF_SUBJECTS,
     }
     assert set(document["models"][0]) == set(file.ModelEntry.model_fields) - only_where_set

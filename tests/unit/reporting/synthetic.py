@@ -63,7 +63,7 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
     """A result whose blocks scatter around a rate, the same at every call."""
     draw = random.Random(f"{planned.id} {repeat}")
     of_steps = random.Random(f"{planned.id} {repeat} steps")
-    batch = planned.workload.batch_size
+    batch = planned.global_batch
     step_s = batch / samples_per_s
 
     def block(steps: int, slower: float = 1.0) -> Block:

@@ -139,11 +139,12 @@ def first_batch(batch_size: int, gpus: int) -> int:
     return len(inputs)
 
 
-def test_gpus_multiply_no_batch() -> None:
+def test_gpus_multiply_the_batch_once() -> None:
+    """The host asks for the batch of all GPUs, and a builder is given just that."""
     cell = synthetic.cell(synthetic.MXNET, synthetic.LENET, system=synthetic.GPU)
     request = request_for(cell, 0, "mxnet", 0, Allocation((0, 1)), pinned=True)
 
-    assert (request.gpus, request.batch_size) == (GPUS, cell.workload.batch_size)
+    assert (request.gpus, request.batch_size) == (GPUS, cell.workload.batch_size * GPUS)
     assert first_batch(ASKED, gpus=GPUS) == first_batch(ASKED, gpus=1) == ASKED
 
 

@@ -4,6 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
 from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings.efficiency import (
+    EFFICIENCY_HEADS,
+    EFFICIENCY_NOTE,
+    EFFICIENCY_NUMBERS,
+    efficiency_rows,
+)
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
 from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
@@ -75,6 +81,9 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
     if effects := effect_rows(group, cells):
         yield Paragraph(EFFECTS_NOTE)
         yield table(EFFECTS_HEADS, effects, (3, 4))
+    if efficiencies := efficiency_rows(group, cells):
+        yield Paragraph(EFFICIENCY_NOTE)
+        yield table(EFFICIENCY_HEADS, efficiencies, EFFICIENCY_NUMBERS)
     yield from _epochs(cells, group)
     measured = [cells[place.cell_id] for place in group.places]
     if heads := shared_texts.metric_heads(measured):

@@ -25,6 +25,13 @@ from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.document import Section
 from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings.efficiency import (
+    EFFICIENCY_HEADS,
+    EFFICIENCY_NOTE,
+    EFFICIENCY_NUMBERS,
+    EFFICIENCY_TITLE,
+    efficiency_rows,
+)
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, EFFECTS_TITLE, effect_rows
 from orchestrator.reporting.findings.shared_texts import parity_lines
@@ -93,6 +100,9 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     if heads := shared_texts.metric_heads(of_mode):
         yield table(heads, shared_texts.metric_rows(of_mode), range(1, len(heads)))
         yield Paragraph(shared_texts.METRICS_NOTE)
+    if part.is_whole and (efficiencies := efficiency_rows(group, view.cells)):
+        yield Heading(EFFICIENCY_TITLE, 3)
+        yield table(EFFICIENCY_HEADS, efficiencies, EFFICIENCY_NUMBERS, EFFICIENCY_NOTE)
     if measured:
         yield from _measured(part, measured, number, names)
     yield cell_tables.every_repeat(view, cells, group.label, names)

@@ -102,7 +102,7 @@ def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> d
         return {"harness_share": 1}
     if floor_s is None:
         return {}
-    return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.workload.batch_size}
+    return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.global_batch}
 
 
 def _printed_columns(cell: CellReport) -> dict[int, dict[str, Value]]:
