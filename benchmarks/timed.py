@@ -102,7 +102,8 @@ def sampler(request):
     """Return what reads the conditions around every block of a request."""
     if not request.telemetry:
         return conditions.Unsampled()
-    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None, workers=request.workers > 0)
+    watched = gpus.watched() if request.gpus else None
+    return conditions.Sampler(gpus=watched, workers=request.workers > 0, stamped=request.gpus > 0)
 
 
 def _check_parameters(session, workload):
