@@ -125,7 +125,8 @@ class _Execution:
     def _one(
         self, cell: Cell, repeat: int, position: int, provided: Provided, failed: str
     ) -> tuple[Outcome, Result | None]:
-        allocation = self._allocations[cell.system]
+        allocation = self._launcher.pool.allocation(self._allocations[cell.system], cell.system, self._with.inventory)
+        self._allocations[cell.system] = allocation
         ready = provided.get(cell.image)
         if isinstance(allocation, NoDevice):
             outcome = _not_launched(cell, repeat, Status.NO_DEVICE, allocation.reason)

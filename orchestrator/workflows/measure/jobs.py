@@ -25,6 +25,7 @@ from orchestrator.devices import (
     inventory,
 )
 from orchestrator.devices.needs import lacking
+from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
@@ -184,6 +185,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             gpu_gate=(lambda allocated, stop: gpu_gate.wait(allocated.gpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
+            gpu_watch=lambda allocated: GpuWatch(allocated.gpus),
             free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,
             require_room=lambda plan: chosen.require_room(
                 _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
