@@ -104,9 +104,10 @@ def sampler(request):
     """Return what reads the conditions around every block of a request."""
     if not request.telemetry:
         return conditions.Unsampled()
+    watched = gpus.watched() if request.gpus else None
     # Each device may have a process of its own.
     several = max(request.gpus, request.cpu_devices) > 1
-    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None, workers=request.workers > 0 or several)
+    return conditions.Sampler(gpus=watched, workers=request.workers > 0 or several, stamped=request.gpus > 0)
 
 
 def _check_parameters(session, workload):

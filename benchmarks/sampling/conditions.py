@@ -33,14 +33,18 @@ class Sampler:
     """A reader of the conditions of this process on its CPUs.
 
     `begin()` and `end()` bracket what is timed, and `close()` releases the files. `gpus` is a reader of GPUs as in
-    `benchmarks/sampling/gpus.py`, or None. With `workers` the CPU time of child processes is read too.
+    `benchmarks/sampling/gpus.py`, or None. With `workers` the CPU time of child processes is read too. With `stamped`
+    each interval has the moment at which it begins, by which the host finds it in what it has sampled meanwhile.
     """
 
-    def __init__(self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None, *, workers=False):
+    def __init__(  # noqa: PLR0913 -- where to read, by what clock, and what else to tell, by name
+        self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None, *, workers=False, stamped=False
+    ):
         cpus = sorted(os.sched_getaffinity(0) if cpus is None else cpus)
         self._clock = clock
         self._sources = [source for source in _sources(places, cpus) if source.works()]
         self._gpus = gpus
+        self._is_stamped = stamped
         self._proc = places.proc if workers else None
         self._last = None
 
@@ -58,6 +62,8 @@ class Sampler:
             for name, value in after.counters.items()
             if name in before.counters
         }
+        if self._is_stamped:
+            conditions["begin_s"] = _rounded(before.counters["wall_s"])
         if self._gpus:
             conditions["gpus"] = self._gpus.end()
         return dict(conditions, **after.gauges)

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
-from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, process_use
+from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
 from orchestrator.results.contract import Block, Result, steady_blocks
+from orchestrator.results.telemetry.contract import Telemetry
 from orchestrator.results.throughput import block_rates
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
@@ -148,10 +149,14 @@ class RepeatMeasurement:
     """Conditions of its GPUs in the timed blocks; None if none was read."""
     waiting: Annotated[float | None, Field(exclude_if=_is_none)] = None
     """The share of a block in which steps waited for data, median; None if batches are placed before the blocks."""
+    joules_per_sample: Annotated[float | None, Field(exclude_if=_is_none)] = None
+    """Energy of its GPUs over the blocks that count; None if it is not known."""
 
 
-def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: bool = False) -> RepeatMeasurement:
-    """Return the figures of one repeat from its raw samples.
+def repeat_measurement(
+    result: Result, create_s: float | None, telemetry: Telemetry | None = None, *, in_epochs: bool = False
+) -> RepeatMeasurement:
+    """Return the figures of one repeat from its raw samples, and from the series of its GPUs if it has one.
 
     `create_s` is the host's time to start the container, if known. With `in_epochs`, each timed block is an epoch, and
     the steady state begins with the second. Raises `ValueError` if a block has no finite rate, as the smallest positive
@@ -178,8 +183,9 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
         multiply_adds=result.model.multiply_adds,
         epochs=repeat_epochs(result) if in_epochs else None,
         used=process_use(result.used),
-        gpus=gpu_use(result.blocks),
+        gpus=gpu_use(result.blocks, telemetry),
         waiting=_median([None if block.waited_s is None else block.waited_s / block.wall_s for block in counted]),
+        joules_per_sample=joules_per_sample(counted, telemetry),
     )
 
 

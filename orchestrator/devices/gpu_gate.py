@@ -79,7 +79,7 @@ def _held(library: Any, gpu: Gpu, proc: Path) -> list[str]:
 def _holders_of(library: Any, gpu: Gpu, handle: Any, proc: Path) -> list[str]:
     processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle) or []
     if processes:
-        return [f"GPU {gpu.index}: {_described(process.pid, proc)} runs on it" for process in processes]
+        return [f"GPU {gpu.index}: {described(process.pid, proc)} runs on it" for process in processes]
     # Heat and clocks are those of the whole GPU, also for a part of it; the load of one part is not known.
     whole = handle if gpu.mig is None else asked(library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle)
     reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole) or 0
@@ -92,7 +92,7 @@ def _holders_of(library: Any, gpu: Gpu, handle: Any, proc: Path) -> list[str]:
     return []
 
 
-def _described(pid: int, proc: Path) -> str:
+def described(pid: int, proc: Path) -> str:
     """Describe a process, such as `python (process 123 of alice)`, as far as this user may see it."""
     folder = proc / str(pid)
     try:

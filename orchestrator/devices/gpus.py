@@ -10,7 +10,7 @@ from typing import Any
 import pynvml
 
 SYS_PCI = Path("/sys/bus/pci/devices")
-_LOST = {pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED}
+LOST = frozenset({pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED})
 _MODES = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
 _MILLI = 1e-3
 _MEBI = 2**20
@@ -103,7 +103,7 @@ def asked(question: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return question(*arguments)
     except pynvml.NVMLError as error:
-        if error.value in _LOST:
+        if error.value in LOST:
             raise
         return None
 

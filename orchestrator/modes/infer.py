@@ -1,10 +1,11 @@
 """Inference, whose step runs forward alone."""
 
-from orchestrator.modes.parts.metrics import TIMED
+from orchestrator.modes.parts.metrics import ENERGY, TIMED
 from orchestrator.modes.parts.rules import ModeRules, ParityRule
 
 RULES = ModeRules(
     metrics=TIMED,
+    columns=(ENERGY,),
     parity=ParityRule(
         compared=frozenset({"weights", "first_loss", "logits"}),
         needed={"weights": "initial values", "logits": "logits of the step that is timed"},

@@ -1,11 +1,11 @@
 """Training, whose step runs forward and backward and updates the weights by the optimizer."""
 
-from orchestrator.modes.parts.metrics import FIRST_EPOCH, TIMED
+from orchestrator.modes.parts.metrics import ENERGY, FIRST_EPOCH, TIMED
 from orchestrator.modes.parts.rules import ModeRules, ParityRule
 
 RULES = ModeRules(
     metrics=TIMED,
-    columns=(FIRST_EPOCH,),
+    columns=(FIRST_EPOCH, ENERGY),
     parity=ParityRule(
         compared=frozenset({"weights", "first_loss", "gradients", "losses", "optimizer", "dropout"}),
         needed={"weights": "initial values", "gradients": "first gradients"},

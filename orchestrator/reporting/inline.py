@@ -66,8 +66,9 @@ def _accuracy(accuracies: Sequence[float]) -> Figure:
 def gpu_figures(gpus: GpuUse | None) -> tuple[Figure, Figure, Figure]:
     """Return energy, highest temperature and lowest clock of a repeat's GPUs, with `–` for what is unknown."""
     energy, hottest, clock = (gpus.energy_j, gpus.hottest_c, gpus.slowest_clock_hz) if gpus else (None, None, None)
+    source = " (from power)" if gpus and gpus.is_energy_integrated else ""
     return (
-        Figure("–" if energy is None else f"{three_digits(energy)} J", value=energy),
+        Figure("–" if energy is None else f"{three_digits(energy)} J{source}", value=energy),
         Figure("–" if hottest is None else f"{hottest:.0f} °C", value=hottest),
         Figure("–" if clock is None else f"{clock / 1e6:.0f} MHz", value=clock),
     )

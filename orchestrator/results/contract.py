@@ -158,6 +158,8 @@ class Conditions(Strict):
     Counters are differences over the interval, which begins just before what was timed and ends just after it.
     """
 
+    begin_s: Annotated[Seconds | None, Field(exclude_if=lambda seconds: seconds is None)] = None
+    """Moment at which the interval begins, by the monotonic clock of the host; None without GPUs."""
     wall_s: Seconds
     cpu_s: Seconds
     """CPU time of the process over all its threads."""

@@ -11,6 +11,8 @@ from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
+from orchestrator.results.telemetry.contract import Telemetry, spans
+from orchestrator.results.telemetry.files import read_telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Stored:
     """The result of a script, in place of a result."""
     rotten: bool = False
     """True if the file of its result has rotted, which tells of the disk and nothing of the release."""
+    telemetry: Telemetry | None = None
+    """The series of its GPUs; None without one, and without blocks that tell when they began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +47,17 @@ def read_repeat(run: Run, outcome: Outcome, *, of_script: bool = False) -> Store
     try:
         if of_script:
             return Stored(outcome, None, run.printed(outcome))
-        return Stored(outcome, run.result(outcome))
+        result = run.result(outcome)
+        return Stored(outcome, result, telemetry=_telemetry(run, outcome, result))
     except InvalidResultError as error:
         return Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None, rotten=True)
+
+
+def _telemetry(run: Run, outcome: Outcome, result: Result | None) -> Telemetry | None:
+    """Read the series of the GPUs of a repeat, which only one with GPUs has."""
+    if result is None or not spans(result.blocks):
+        return None
+    return read_telemetry(run.repeat_folder(outcome.cell_id, outcome.repeat))
 
 
 def read_repeats(run: Run, cell_id: str, repeats: Iterable[int]) -> Iterator[Stored]:

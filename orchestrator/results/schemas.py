@@ -10,6 +10,7 @@ from orchestrator.results.contract import Request, Result
 from orchestrator.results.parity.contract import ParityResult
 from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.scripts.contract import ScriptResult
+from orchestrator.results.telemetry.contract import Telemetry
 
 CONTRACT: Final[Mapping[str, Any]] = {
     "request": Request,
@@ -19,6 +20,7 @@ CONTRACT: Final[Mapping[str, Any]] = {
     "environments": EnvironmentsRecord,
     "parity": ParityResult,
     "script": ScriptResult,
+    "telemetry": Telemetry,
 }
 """The types of the files of a run."""
 

@@ -43,7 +43,7 @@ def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_
     """Write a container's request last of all, after the files that it names."""
     request_text = request.model_dump_json(by_alias=True, indent=1, exclude=request.unused) + "\n"
     for name, text in {**files, "request.json": request_text}.items():
-        _write_over(folder / name, text)
+        write_over(folder / name, text)
 
 
 def write_end(folder: Path, text: str, *, of_result: bool) -> None:
@@ -56,7 +56,7 @@ def write_end(folder: Path, text: str, *, of_result: bool) -> None:
     if of_result:
         # A power cut must not leave an outcome whose result is not on disk.
         _synchronise(folder / "result.json")
-    _write_over(folder / "outcome.json", text)
+    write_over(folder / "outcome.json", text)
 
 
 def _synchronise(path: Path) -> None:
@@ -78,7 +78,7 @@ def made_folder(path: Path, rights: int = 0o777) -> Path:
     return path
 
 
-def _write_over(path: Path, text: str) -> None:
+def write_over(path: Path, text: str) -> None:
     """Write a file, after moving aside a folder that a container has put in its place.
 
     Raises `HostError` where that cannot be done.

@@ -15,7 +15,8 @@ from pathlib import Path
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import host_error
 from orchestrator.files import move_aside, open_plain
-from orchestrator.results.container_answers import InvalidResultError, read_result
+from orchestrator.results.container_answers import InvalidResultError, read_answer, read_result
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.results.trees import reclaim, unnest
 from orchestrator.running.folders import LOG
@@ -81,7 +82,7 @@ class Attempts:
         measured = self._measured()
         for number, earlier in reversed(measured):
             with contextlib.suppress(InvalidResultError):
-                read_result(self._folder / f"attempt-{number}" / "result.json")
+                _require_sound(self._folder / f"attempt-{number}" / "result.json")
                 attempts = self.begin()
                 _copy_back(self._folder / f"attempt-{number}", self._folder)
                 why = f"{instead.status.value}: {instead.reason}"
@@ -128,6 +129,14 @@ def set_aside(folder: Path, *, launched: bool = False) -> int:
     except OSError as error:
         why = f"{folder}: an earlier attempt cannot be moved aside: {error.strerror}"
         raise host_error(why, error) from error
+
+
+def _require_sound(path: Path) -> None:
+    """Raise `InvalidResultError` unless a file holds a measurement, or what a script printed."""
+    try:
+        read_result(path)
+    except InvalidResultError:
+        read_answer(path, ScriptResult)
 
 
 def _names(folder: Path) -> list[str]:

@@ -101,7 +101,7 @@ class _Execution:
         """Measure what is left, one after the other in its order, or side by side where there is leave to."""
         if self._with.slots is None:
             for repeat in todo:
-                yield self._end(repeat, self._allocations[repeat[0].system], provided)
+                yield self._end(repeat, self._left(repeat[0].system), provided)
             return
         leave, used = self._with.slots, Used()
         suiting = slots.pools(self._allocations, self._with.inventory, leave.shares)
@@ -111,14 +111,23 @@ class _Execution:
 
         for part in leave.parts(todo):
             jobs = slots.jobs(repeats, part, self._with.run.outcome, leave, self._policy.seed)
-            yield from JobsAtOnce(Schedule(jobs, suiting, used), work, time.monotonic).results()
+            schedule = Schedule(jobs, suiting, used)
+            for ended in JobsAtOnce(schedule, work, time.monotonic).results():
+                schedule.leave_out(self._launcher.pool.left_out(self._with.inventory.gpus))
+                yield ended
 
     def _placed(self, system: System, placed: PlacedJob[Repeat]) -> Allocation | NoDevice:
         """Return what a job was given: its GPUs with their share of the host, or all that its system may have."""
         if not placed.gpus or self._with.slots is None:
-            return self._allocations[system]
+            return self._left(system)
         given = shares.allocated(system, placed.gpus, self._with.inventory, self._with.slots.shares)
         return given or self._allocations[system]
+
+    def _left(self, system: System) -> Allocation | NoDevice:
+        """Return what a system gets of the devices that have not failed."""
+        given = self._launcher.pool.allocation(self._allocations[system], system, self._with.inventory)
+        self._allocations[system] = given
+        return given
 
     def _end(
         self, repeat: Repeat, allocation: Allocation | NoDevice, provided: Provided

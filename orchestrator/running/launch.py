@@ -7,6 +7,8 @@ from orchestrator.devices import Allocation
 from orchestrator.devices.disturbance import judge
 from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
+from orchestrator.devices.watch.gpu_watch import GpuWatch
+from orchestrator.devices.watch.pool import GpuPool
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged
 from orchestrator.processes import Cause, LostError, StartError, tail
@@ -14,6 +16,8 @@ from orchestrator.results.contract import Request, Result
 from orchestrator.results.scripts import copies as script_copies
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.scripts.contract import with_script
+from orchestrator.results.telemetry.contract import spans
+from orchestrator.results.telemetry.files import write_telemetry
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Classification, classify
@@ -23,6 +27,9 @@ from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import DATA, IO, SCRIPT, Ended, Ready, Task
 from orchestrator.user_files import MountedData, Script
+
+_UNTOLD = {Status.OK, Status.NOT_RUN}
+"""Ends without a reason of their own that what befell a GPU could explain."""
 
 
 class Launcher:
@@ -34,6 +41,7 @@ class Launcher:
         self._reported_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
         self._data = {data.name: data for data in plan.data}
+        self.pool = GpuPool()
 
     def measure(
         self, cell: Cell, repeat: int, ready: Ready, allocation: Allocation, attempts: Attempts
@@ -41,6 +49,8 @@ class Launcher:
         """Launch a repeat once. Return its outcome, and its result if it was measured."""
         run, runtime = self._with.run, self._with.runtime
         earlier = attempts.begin()
+        if left_out := self.pool.why_left_out(allocation.gpus):
+            return Outcome(cell.id, repeat, Status.NO_DEVICE, left_out, attempts=earlier), None
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=pinned)
         request, files = with_files(request, self._plan, cell.definition)
@@ -54,10 +64,11 @@ class Launcher:
         if gate and gate.held:
             return _held(cell, repeat, gate, earlier, _uuids(allocation)), None
         folder = run.prepare(request, files)
+        watch = self._with.gpu_watch(allocation)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
             ready, folder, folder / LOG, cell.system, allocation, cell.timeout_s, labels,
-            tuple(request.variables.items()), shown=tuple(self._shown(cell, data)),
+            tuple(request.variables.items()), shown=tuple(self._shown(cell, data)), started=watch.own.in_container,
         )  # fmt: skip
         copy = self._script_copy(cell, folder)
         phases = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
@@ -65,7 +76,8 @@ class Launcher:
         waited = self._idle(allocation)
         started_at = self._with.clock().isoformat(timespec="milliseconds")
         try:
-            ended = runtime.launch(task, stop=self._with.stop, watch=lambda: phases() or output())
+            with watch:
+                ended = runtime.launch(task, stop=self._with.stop, watch=lambda: phases() or output())
             verdict, result = _judged(ended, request, task, output)
         except StartError as error:
             # What was lost with the engine says nothing of the cell: it is run again, now or by a resumed run.
@@ -75,11 +87,12 @@ class Launcher:
         finally:
             copy.remove()
         judgement = judge(result) if result else None
+        marks = self._marked(watch, folder, result)
         outcome = Outcome(
             cell_id=cell.id,
             repeat=repeat,
             status=verdict.status,
-            reason=verdict.reason,
+            reason=verdict.reason if verdict.status in _UNTOLD else _joined(verdict.reason, marks),
             log=relative(run, task.log),
             attempts=earlier + 1,
             started_at=started_at,
@@ -90,7 +103,9 @@ class Launcher:
             idle_wait_s=_together(gate, waited),
             busy=waited.busy if waited else "",
             disturbed_blocks=len(judgement.marks) if judgement and judgement.blocks else None,
-            disturbance=str(judgement) if judgement and judgement.disturbed else "",
+            disturbance=_joined(str(judgement) if judgement and judgement.disturbed else "", marks)
+            if verdict.status is Status.OK
+            else "",
             remeasured=attempts.disturbed(),
             log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
             ran_on=_uuids(allocation),
@@ -124,6 +139,14 @@ class Launcher:
             return script_copies.ScriptCopy()
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 
+    def _marked(self, watch: GpuWatch, folder: Path, result: Result | None) -> str:
+        """Store what was sampled of the GPUs of a launch, and return what befell them, in one line."""
+        if watch.seen.telemetry is not None:
+            write_telemetry(folder, watch.seen.telemetry)
+        marks = watch.marks(spans(result.blocks) if result else ())
+        self.pool.note(marks)
+        return "; ".join(map(str, marks))
+
     def _gate(self, allocation: Allocation) -> GateEnd | None:
         """Wait for the GPUs of a cell to be free."""
         if not allocation.gpus or self._with.gpu_gate is None:
@@ -142,6 +165,10 @@ class Launcher:
             self._reported_busy = True
             self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
         return waited
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
 
 
 def _held(cell: Cell, repeat: int, gate: GateEnd, earlier: int, uuids: str) -> Outcome:

@@ -8,6 +8,7 @@ from pathlib import Path
 from orchestrator.devices import Allocation, Inventory
 from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
+from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.domain import Plan
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
@@ -18,6 +19,11 @@ from orchestrator.runtimes import Runtime
 
 Free = Callable[[str, frozenset[str]], tuple[str, ...]]
 """Removes what a reference names, except names and ids that are still needed. Returns the removed names."""
+
+
+def _no_watch(allocation: Allocation) -> GpuWatch:
+    del allocation
+    return GpuWatch()
 
 
 def _ample(plan: Plan) -> None:
@@ -43,6 +49,8 @@ class Surroundings:
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
     gpu_gate: Callable[[Allocation, Stop], GateEnd] | None = None
     """Waits until the GPUs that a cell was given are free; without it, cells start at once."""
+    gpu_watch: Callable[[Allocation], GpuWatch] = _no_watch
+    """Makes the watch over the GPUs that a cell was given, while it is measured; by default nothing is watched."""
     has_published_builds: bool = True
     """False if environments may hold other builds of a release than the package index has."""
     slots: Slots | None = None

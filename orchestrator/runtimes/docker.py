@@ -141,6 +141,7 @@ class DockerRuntime:
             limits=Limits(memory_bytes=task.system.memory_bytes or task.allocation.memory_bytes, seccomp=self._seccomp),
         )
         with containers.container(self._client, spec, task.log) as container:
+            task.started(container.identity)
             container.start()
             end = container.wait(task.timeout_s, stop, watch)
         code = end.exit_code

@@ -1,6 +1,6 @@
 """The interface of every runtime, which makes environments and launches repeats in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -50,6 +50,10 @@ class Unavailable:
 Provided = Mapping[str, Ready | Unavailable]
 
 
+def _ignored(identity: str) -> None:
+    del identity
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One repeat of one cell, ready to be launched with the `request.json` in its folder."""
@@ -65,6 +69,8 @@ class Task:
     """Environment variables that the matrix asks for."""
     shown: tuple[tuple[Path, str], ...] = ()
     """Folders that are shown read-only where the runtime can, each with its place there (`SCRIPT`, `DATA`)."""
+    started: Callable[[str], None] = _ignored
+    """Told the engine's id of the container, before it is started; not called where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

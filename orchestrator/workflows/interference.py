@@ -96,15 +96,20 @@ def _pairs(run: Run, outcomes: Sequence[Outcome], at_once: int) -> Iterator[tupl
             continue
         alone, result = measured[start]
         for repeat in range(start + 1, start + 1 + at_once):
-            if repeat in measured and measured[repeat][0].ran_on == alone.ran_on:
+            if repeat in measured and _is_beside_all(measured[repeat][0], alone, at_once):
                 yield throughput(measured[repeat][1], epochs=False), throughput(result, epochs=False)
+
+
+def _is_beside_all(beside: Outcome, alone: Outcome, at_once: int) -> bool:
+    """Return true for a repeat on the same GPUs that met all others of its round. A short one may end before them."""
+    return beside.ran_on == alone.ran_on and len(beside.beside.split(", ")) == at_once - 1
 
 
 def _proof(run: Run, cell: Cell, pairs: Sequence[tuple[float, float]]) -> InterferenceProof:
     if len(pairs) < FEWEST_ROUNDS:
         raise HostError(
-            f"{len(pairs)} rounds were measured, and {FEWEST_ROUNDS} are needed: "
-            f"see why with orchestrator report {run.name} --results {run.folder.parent}"
+            f"in {len(pairs)} rounds the cell ran beside all others, and {FEWEST_ROUNDS} are needed: select one that "
+            f"takes longer, or see what failed with orchestrator report {run.name} --results {run.folder.parent}"
         )
     apart = contrast([beside for beside, _ in pairs], [alone for _, alone in pairs], paired=True)
     half = apart.half_width(CONFIDENCE)

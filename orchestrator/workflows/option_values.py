@@ -33,8 +33,8 @@ KEEP_LAST = 1
 HISTORY_METRICS = ("throughput",)
 """The metrics whose series a history shows."""
 SCHEMAS = (
-    "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "event", "manifest",
-    "regression", "nightly", "acknowledged", "night", "bisect",
+    "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "telemetry", "event",
+    "manifest", "regression", "nightly", "acknowledged", "night", "bisect",
     "plan", "long-matrix", "images", "dockerfiles", "report", "side-by-side", "runs", "repeats", "repeats-of-cell",
     "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release", "history",
     "exported-bundle", "verified-bundle", "loaded-bundle", "collected-runs", "merged-runs", "datasets", "fitness",

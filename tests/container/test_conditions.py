@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from container_support import request_of
 from stubbed_driver import StubbedDriver
 
+from benchmarks import timed
 from benchmarks.sampling.conditions import Places, Sampler
 from benchmarks.sampling.gpus import Gpus, watched
 from orchestrator.results.contract import GpuConditions
@@ -210,6 +212,29 @@ def test_gpus_report_counter_differences_and_final_state() -> None:
     assert [GpuConditions(**one).slowed_by for one in found] == [("heat", "power_limit")] * 2
     assert driver.shut_down
     assert not driver.asked & {"nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetPowerUsage"}
+
+
+def test_an_interval_tells_when_it_begins(tree: Tree) -> None:
+    """By the clock that the host shares, where the host samples meanwhile."""
+    times = iter([100.25, 101.5])
+    sampler = Sampler(tree(), cpus=[0], clock=lambda: next(times), stamped=True)
+    sampler.begin()
+    found = sampler.end()
+    sampler.close()
+
+    assert (found["begin_s"], found["wall_s"]) == (100.25, 1.25)
+
+
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_intervals_are_stamped_for_gpus_alone(gpus: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the driver's library is missing inside, which the host does not need."""
+    monkeypatch.setattr("benchmarks.sampling.gpus.watched", lambda: None)
+    sampler = timed.sampler(request_of(gpus=gpus))
+    sampler.begin()
+    found = sampler.end()
+    sampler.close()
+
+    assert ("begin_s" in found) is bool(gpus)
 
 
 def test_figure_a_gpu_refuses_is_not_asked_again() -> None:

@@ -7,9 +7,10 @@ from orchestrator.domain import OutputLimit
 from orchestrator.results.container_answers import MAX_RESULT_BYTES
 from orchestrator.results.parity.checks import FOLDER as PARITY
 from orchestrator.results.scripts.frozen import FOLDER as FROZEN
+from orchestrator.results.telemetry.files import FILE as TELEMETRY
 
 OURS = frozenset({
-    "request.json", "result.json", "outcome.json", "log.txt", "phase", "model.py", "definition.py",
+    "request.json", "result.json", "outcome.json", "log.txt", "phase", "model.py", "definition.py", TELEMETRY,
 })  # fmt: skip
 """Names of files of the contract (`docs/contract.md`). A file above the size limit of the contract is none of them."""
 FOREIGN = OutputLimit(64 * 2**20, 1_000)

@@ -83,6 +83,10 @@ class RepeatFigures(Protocol):
     def peak_device_bytes(self) -> int | None:
         """Highest memory of the device, or None if the framework does not report it."""
 
+    @property
+    def joules_per_sample(self) -> float | None:
+        """Energy of the GPUs for each sample, or None if it is not known."""
+
 
 class ExactFigures(Protocol):
     """The figures of a cell in one run that are known once, and have no scatter."""

@@ -97,6 +97,14 @@ FIRST_EPOCH: Final = Metric(
 Reports show it, and no regression test judges it.
 """
 
+ENERGY: Final = Metric(
+    "energy_per_sample", "energy per sample", "J", Better.LOWER, 0.05, lambda repeat: repeat.joules_per_sample
+)
+"""The energy of the GPUs over the steady phase.
+
+Reports show it where it is known, and no regression test judges it.
+"""
+
 TIMED: Final[tuple[Metric, ...]] = (
     Metric(
         "throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda repeat: repeat.samples_per_s, gates=True

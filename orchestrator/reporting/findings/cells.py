@@ -21,7 +21,6 @@ from orchestrator.reporting.findings.model import (
     Repeat,
     StatusCounts,
 )
-from orchestrator.results.contract import Result
 from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.wording import clean_line
@@ -113,7 +112,7 @@ class _Gathering:
             self.facts.append(self.shared.flat(item.printed.facts))
             self.repeats[outcome.repeat] = Repeat(outcome, None)
             return
-        measured, outcome = _measured(outcome, item.result, self.cell)
+        measured, outcome = _measured(outcome, item, self.cell)
         self.repeats[outcome.repeat] = Repeat(outcome, measured)
         if measured is not None and item.result is not None:
             self.step_s.append(array("d", item.result.latency_s))
@@ -138,14 +137,15 @@ class _Gathering:
         )
 
 
-def _measured(outcome: Outcome, result: Result | None, cell: Cell) -> tuple[RepeatMeasurement | None, Outcome]:
+def _measured(outcome: Outcome, item: Stored, cell: Cell) -> tuple[RepeatMeasurement | None, Outcome]:
     """Return the measurement of an `ok` repeat with its outcome, which says so if there is none."""
     if outcome.status is not Status.OK:
         return None, outcome
-    if result is None:
+    if item.result is None:
         return None, replace(outcome, status=Status.INVALID_RESULT, reason=outcome.reason or NO_RESULT)
+    in_epochs = cell.duration.epochs is not None
     try:
-        return repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None), outcome
+        return repeat_measurement(item.result, outcome.create_s, item.telemetry, in_epochs=in_epochs), outcome
     except ValueError as error:
         return None, replace(outcome, status=Status.INVALID_RESULT, reason=f"result.json: {error}")
 

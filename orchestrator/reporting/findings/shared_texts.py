@@ -7,7 +7,7 @@ from itertools import combinations
 from orchestrator.analysis.estimates import Estimate, Printed, estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell
-from orchestrator.modes.parts.metrics import FIRST_EPOCH, Metric
+from orchestrator.modes.parts.metrics import ENERGY, FIRST_EPOCH, Metric
 from orchestrator.modes.parts.settings import Feed
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Repeat
 from orchestrator.reporting.inline import options, statuses
@@ -166,8 +166,15 @@ def metric_values(cell: CellReport, repeat: Repeat) -> dict[str, str | int | flo
 
 
 def _recorded(cell: CellReport) -> tuple[Metric, ...]:
-    """Return the metrics of a cell's mode without those that records hold by their parts, as `epoch_s`."""
-    return tuple(metric for metric in cell.cell.workload.rules.columns if metric is not FIRST_EPOCH)
+    """Return the metrics of a cell's mode without those that records hold by their parts, as `epoch_s`.
+
+    The energy is one of them only where it is known.
+    """
+    return tuple(
+        metric
+        for metric in cell.cell.workload.rules.columns
+        if metric is not FIRST_EPOCH and (metric is not ENERGY or _has(metric, cell))
+    )
 
 
 def _value(metric: Metric, repeat: Repeat) -> float | None:

@@ -107,6 +107,15 @@ class Schedule(Generic[Entry]):
         self._running.remove(placed)
         self._held.difference_update(gpu.uuid for gpu in placed.gpus)
 
+    def leave_out(self, uuids: frozenset[str]) -> None:
+        """Place nothing more on these GPUs. A system with too few others has its jobs run alone from now on."""
+        if not uuids:
+            return
+        for system, pool in list(self._pools.items()):
+            self._pools[system] = tuple(gpu for gpu in pool if gpu.uuid not in uuids)
+            if len(self._pools[system]) < system.gpus:
+                del self._pools[system]
+
     def _least_used(self, jobs: Sequence[SlotJob[Entry]], position: int, gpus: Sequence[Gpu]) -> int:
         """Return the position of the job of like length whose group has used these GPUs least."""
         if jobs[position].before:

@@ -25,6 +25,7 @@ from orchestrator.devices import (
     inventory,
 )
 from orchestrator.devices.needs import lacking
+from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
@@ -191,6 +192,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             if setting.idle_wait_s
             else None,
             slots=_slots(job, here, setting, host),
+            gpu_watch=lambda allocated: GpuWatch(allocated.gpus),
             free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,
             require_room=lambda plan: chosen.require_room(
                 _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)

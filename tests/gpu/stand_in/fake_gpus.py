@@ -6,6 +6,7 @@ It is imported by every process of an interpreter that has it on its path, the o
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,5 +25,12 @@ def give_cpus() -> None:
     os.sched_setaffinity = lambda pid, cpus: allowed.update({0: set(cpus)})
 
 
+def take_time() -> None:
+    """Have a launch take as long as one on a GPU would: what computes nothing has ended before another begins."""
+    if any("benchmarks" in argument for argument in sys.orig_argv):
+        time.sleep(state().get("launch_s", 0.0))
+
+
 if STATE.exists() and sys.platform == "linux":
     give_cpus()
+    take_time()

@@ -14,6 +14,7 @@ from orchestrator.results.parity.contract import ParityResult
 from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.schemas import CONTRACT, contract_schema
 from orchestrator.results.scripts.contract import ScriptResult
+from orchestrator.results.telemetry.contract import Telemetry
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests/golden/contract"
@@ -24,6 +25,7 @@ TYPES = {
     "environments": EnvironmentsRecord,
     "parity": ParityResult,
     "script": ScriptResult,
+    "telemetry": Telemetry,
 }
 
 
@@ -42,7 +44,7 @@ def test_a_schema_1_file_satisfies_the_published_schema(name: str) -> None:
     assert list(jsonschema.Draft202012Validator(contract_schema(name)).iter_errors(document)) == []
 
 
-@pytest.mark.parametrize("name", ["request", "result", "run", "environments", "parity", "script"])
+@pytest.mark.parametrize("name", ["request", "result", "run", "environments", "parity", "script", "telemetry"])
 def test_a_schema_1_file_survives_a_round_trip(name: str) -> None:
     """A file written under schema 1 is read and written back unchanged."""
     document = json.loads((GOLDEN / f"{name}.json").read_text())

@@ -257,6 +257,22 @@ def test_a_container_is_removed_wherever_the_engine_fails(where: str, tmp_path: 
     assert api.asked[-1] == "remove"
 
 
+def test_a_task_is_told_its_container_before_the_start(tmp_path: Path) -> None:
+    """By its id the processes of a launch are told from those of others."""
+    api = FakeApi()
+    runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
+    told: list[tuple[str, list[str]]] = []
+    task = Task(
+        Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0,)), 120.0,
+        started=lambda identity: told.append((identity, list(api.asked))),
+    )  # fmt: skip
+    runtime.launch(task, stop=threading.Event(), watch=lambda: False)
+
+    ((identity, before),) = told
+    assert identity
+    assert "start" not in before
+
+
 def test_failed_creation_leaves_nothing_to_remove(tmp_path: Path) -> None:
     """An engine that refuses to make a container leaves nothing to remove."""
     api = FakeApi(create=requests.exceptions.ConnectionError("gone"))

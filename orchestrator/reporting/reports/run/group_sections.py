@@ -47,7 +47,7 @@ from orchestrator.reporting.inline import (
     seconds_bounds,
     whole_percent,
 )
-from orchestrator.reporting.reports.run import cell_tables
+from orchestrator.reporting.reports.run import cell_tables, gpu_table
 from orchestrator.reporting.reports.run.cell_tables import Measured, Names, memory_cell
 from orchestrator.reporting.reports.run.view import (
     GroupPart,
@@ -222,6 +222,7 @@ def _measured(part: GroupPart, measured: Measured, number: int, names: Names) ->
     yield cell_tables.intervals(measured, names, group.label, shares if group.floors else None)
     yield cell_tables.phases(measured, names, group.label)
     yield from cell_tables.resources(measured, names, group.label)
+    yield from gpu_table.sampled(measured, names, group.label)
     yield cell_tables.models(measured, names, group.label)
 
 

@@ -6,6 +6,7 @@ They are records, one for every planned repeat and every skip, or plain values w
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.analysis.measurements import PHASES, RepeatEpochs, RepeatMeasurement
+from orchestrator.analysis.resources import GpuUse
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
 from orchestrator.reporting.findings import shared_texts
@@ -30,13 +31,15 @@ _REPEAT = (
     *("cell_latency_p99_s", "cell_latency_p99_low_s", "cell_latency_p99_high_s"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
+_SAMPLED = ("gpu_busy", "gpu_peak_bytes", "gpu_timed_peak_bytes", "gpu_energy_from", "gpu_samples_in_time")
+"""Columns of what the host has sampled of GPUs, in runs that have any of it."""
 
 
 def records(report: Report) -> Records:
     """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
 
     What scripts printed has a column for each figure and unit, after all others; so have the axes and metrics of modes.
-    The feed has columns where a cell has one.
+    The feed has columns where a cell has one, and what was sampled of GPUs where a repeat has it.
     """
     return records_of([(report, {})])
 
@@ -52,11 +55,12 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     axes = dict.fromkeys(name for report, _ in reports for cell in report.cells for name, _ in cell.cell.workload.axes)
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
     fed = dict.fromkeys(name for report, _ in reports for name in shared_texts.fed_names(report.cells))
+    sampled = _SAMPLED if any(map(_has_series, (report for report, _ in reports))) else ()
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     profile = ("profile",) if any(report.profile for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *axes, *of_modes, *fed, *of_claims, *hosts, *profile),
+        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *of_claims, *hosts, *profile),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
@@ -185,6 +189,7 @@ def _measured_columns(repeat: Repeat) -> dict[str, Value]:
         "latency_p90_s": latency.p90_s if latency else None,
         "latency_p99_s": latency.p99_s if latency else None,
         **_used_columns(measurement),
+        **_sampled_columns(measurement.gpus),
         **_epoch_columns(measurement.epochs),
         **{f"{phase}_s": seconds for phase, seconds in measurement.phases_s},
     }
@@ -200,6 +205,20 @@ def _used_columns(measured: RepeatMeasurement) -> dict[str, Value]:
         "gpu_energy_j": gpus.energy_j if gpus else None,
         "gpu_hottest_c": gpus.hottest_c if gpus else None,
     }
+
+
+def _has_series(report: Report) -> bool:
+    measured = (repeat.measurement for cell in report.cells for repeat in cell.repeats)
+    return any(each and each.gpus and each.gpus.series for each in measured)
+
+
+def _sampled_columns(gpus: GpuUse | None) -> dict[str, Value]:
+    if gpus is None or gpus.series is None:
+        return {}
+    source = None if gpus.energy_j is None else "power" if gpus.is_energy_integrated else "counter"
+    series = gpus.series
+    values = (series.busy, series.peak_bytes, series.timed_peak_bytes, source, series.in_time)
+    return dict(zip(_SAMPLED, values, strict=True))
 
 
 def _epoch_columns(epochs: RepeatEpochs | None) -> dict[str, Value]:

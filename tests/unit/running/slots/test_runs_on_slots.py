@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 import pytest
 
 from orchestrator.devices.shares import shares
+from orchestrator.devices.watch.gpu_watch import GpuWatch
+from orchestrator.devices.watch.marks import GpuMark, lost
 from orchestrator.domain import Cell, Mode, Outcome, Status, System, Workload
 from orchestrator.errors import HostError
 from orchestrator.events import Event
@@ -190,3 +193,23 @@ def test_runs_lock_the_host_or_gpus(
         other.taken(turn, stopping, stop, theirs) as second,
     ):
         assert (first, second) == (True, not waits)
+
+
+class LosingGpu0(GpuWatch):
+    """A watch that finds GPU 0 lost whenever it is used, and asks no driver."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def marks(self, timed: object = ()) -> tuple[GpuMark, ...]:
+        return tuple(lost(gpu, "fell off the bus") for gpu in self.gpus if gpu.uuid == "GPU-0")
+
+
+def test_failed_gpu_leaves_the_pool(tmp_path: Path) -> None:
+    """A GPU that is lost twice takes no further cell, and the others take its share."""
+    around = replace(on_slots(tmp_path, Watching()), gpu_watch=lambda allocation: LosingGpu0(allocation.gpus))
+    outcomes = list(execute(a_plan(*cells(ONE, 40, groups=40)), around))
+    on_gpu_0 = [outcome for outcome in outcomes if outcome.ran_on == "GPU-0"]
+
+    assert len(on_gpu_0) == 2
+    assert statuses(outcomes) == [Status.OK] * 40

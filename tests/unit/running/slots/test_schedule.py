@@ -117,3 +117,17 @@ def test_jobs_of_like_length_are_drawn() -> None:
     schedule = Schedule(jobs, {ONE: GPUS[:1]})
 
     assert [each.name for each in play(schedule)] == ["long", "a", "b", "c"]
+
+
+def test_failed_gpus_get_no_further_jobs() -> None:
+    """Jobs of systems that have too few GPUs left are given none, one at a time."""
+    jobs = [*(a_job(f"{number}", ONE) for number in range(9)), a_job("four", FOUR)]
+    schedule = Schedule(jobs, {ONE: GPUS[:2], FOUR: GPUS[:4]})
+    first = schedule.place(0.0)
+    schedule.leave_out(frozenset({"GPU-0"}))
+    assert first
+    schedule.done(first)
+    played = {each.name: each for each in play(schedule)}
+
+    assert {uuid for each in played.values() for uuid in each.uuids} == {"GPU-1"}
+    assert sorted([*played, *first.job.entries]) == [*map(str, range(9)), "four"]

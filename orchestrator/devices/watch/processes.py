@@ -1,0 +1,54 @@
+"""The processes of a launch, told from all others by what this host's kernel says of them."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROC = Path("/proc")
+_MOST_ANCESTORS = 64
+
+
+@dataclass(slots=True)
+class OwnProcesses:
+    """The processes of one launch: those in its container, and those that this process has started."""
+
+    proc: Path = PROC
+    parent: int = field(default_factory=os.getpid)
+    container: str = ""
+    """The engine's id of the container; empty before there is one, and for a launch without one."""
+
+    def in_container(self, identity: str) -> None:
+        """Note the container of the launch."""
+        self.container = identity
+
+    def is_foreign(self, pid: int) -> bool:
+        """Return true if a process is known to be none of the launch. One that has ended is not known."""
+        stat = self._stat(pid)
+        if stat is None:
+            return False
+        if self.container and self.container in self._text(pid, "cgroup"):
+            return False
+        # The leader of its session stands for a process whose own parent has ended.
+        return not self._descends(pid) and not self._descends(stat[1])
+
+    def _descends(self, pid: int) -> bool:
+        for _ in range(_MOST_ANCESTORS):
+            if pid == self.parent:
+                return True
+            stat = self._stat(pid)
+            if stat is None:
+                return False
+            pid = stat[0]
+        return False
+
+    def _stat(self, pid: int) -> tuple[int, int] | None:
+        """Return the parent and the session of a process, or None if it has ended or is hidden."""
+        # The name of the program, in brackets, may hold spaces.
+        fields = self._text(pid, "stat").rpartition(")")[2].split()
+        return (int(fields[1]), int(fields[3])) if len(fields) > 3 else None
+
+    def _text(self, pid: int, name: str) -> str:
+        try:
+            return (self.proc / str(pid) / name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
