@@ -47,6 +47,8 @@ def prove(options: InterferenceOptions, host: Host) -> InterferenceProof:
     Both times the cell has the same share of CPUs and memory, and the two sides of a round are of the same GPU.
     Raises `InputError` if no cell of the matrix has GPUs, and `HostError` if this host cannot run two of it at once,
     or if too few rounds were measured.
+
+    Example: `prove(InterferenceOptions(select=["torch-*-1_gpu/resnet20-train-*"]), this_host()).holds`
     """
     here = inventory()
     planned = plan_matrix(options, host)
