@@ -80,6 +80,10 @@ test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; conta
 test-all: $(VENV)/installed-dev ## every test with all its random examples, hours on a small machine
 	BENCH_ALL_EXAMPLES=1 $(PYTEST) $(ARGS)
 
+.PHONY: test-gpu
+test-gpu: $(VENV)/installed-dev ## the tests that need a GPU, with the PyTorch and JAX of PYTHON_GPU (python3), and no engine
+	BENCH_REQUIRE_GPU=1 $(or $(PYTHON_GPU),python3) -m pytest -m gpu tests/gpu $(ARGS)
+
 .PHONY: lint
 lint: style types ## format, lint, types
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.devices import inventory
 from tests.envelopes import data_of
 
 STAND_IN = Path(__file__).parent / "stand_in"
@@ -71,12 +70,3 @@ def fake_host(tmp_path: Path) -> FakeHost:
     folder = tmp_path / "host"
     folder.mkdir()
     return FakeHost(folder, environment / "bin" / "python", packages / "state.json")
-
-
-@pytest.fixture
-def has_gpu() -> None:
-    """Skip a test where there is no GPU, or fail where `make test-gpu` says that there must be one."""
-    if not inventory().gpus:
-        if os.environ.get("BENCH_REQUIRE_GPU") == "1":
-            pytest.fail("no GPU here, or its driver does not answer")
-        pytest.skip("no GPU here")
