@@ -162,10 +162,14 @@ def errors_of(request):
             message = "the device ran out of memory at batch size %d" % request.batch_size
             raise DeviceOutOfMemory(message) from error
         if request.gpus and not isinstance(error, NoUsableDevice) and _has(_ABSENCE_SIGNS, texts):
-            raise NoUsableDevice(
-                "%s has no usable GPU: %s" % (request.builder, str(error).strip().split("\n")[0])
-            ) from error
+            raise NoUsableDevice("%s has no usable GPU: %s" % (request.builder, _telling_line(error))) from error
         raise
+
+
+def _telling_line(error):
+    """Return the line of an error that names the fault, which MXNet has below a stack of its own, or the first one."""
+    lines = str(error).strip().split("\n")
+    return next((line.strip() for line in lines if _has(_ABSENCE_SIGNS, [line])), lines[0])
 
 
 def _has(signs, texts):

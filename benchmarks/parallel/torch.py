@@ -20,6 +20,7 @@ class TorchReplica:
         self.device = torch.device("cuda:%d" % number if share.gpus else "cpu")
         self.threads = max(1, share.threads // share.devices) if share.threads else None
         if share.gpus:
+            torch.cuda.init()  # which says what is wrong where there is no GPU, as `set_device` does not
             torch.cuda.set_device(self.device)
         meeting = "file://" + os.path.join(folder, "meeting")
         distributed.init_process_group(self._backend, init_method=meeting, rank=number, world_size=share.devices)
