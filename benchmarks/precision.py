@@ -1,7 +1,7 @@
 """The precision in which a GPU multiplies, shown by the error of one product of matrices.
 
-A framework says which precision it was set to. The error says which one the GPU computed in: both operands have 24 bits,
-of which float32 keeps all, TF32 11 and bfloat16 8.
+A framework says which precision it was set to. The error says which one the GPU computed in. The operands have 24 bits:
+float32 keeps all of them, TF32 11 and bfloat16 8.
 """
 
 import os
