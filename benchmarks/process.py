@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 
+from benchmarks import precision
 from benchmarks.errors import BadRequest, ImportFailed, NoUsableDevice, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.sampling import telemetry
@@ -59,8 +60,7 @@ def prepare(request):
     if request.threads:
         for name in THREAD_VARIABLES:
             os.environ[name] = str(request.threads)
-    # The workloads are float32; without this, NVIDIA's libraries may round their products to TF32.
-    os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
+    precision.set_override(request.options)
 
 
 def import_builder(name, enter, package="frameworks"):

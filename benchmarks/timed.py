@@ -2,7 +2,7 @@
 
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, evaluation, measure, process
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, evaluation, measure, precision, process
 from benchmarks.errors import Diverged, Failure
 from benchmarks.sampling import conditions, gpus, telemetry
 from benchmarks.vocabulary import counting
@@ -38,6 +38,7 @@ def execute(request, enter):
         devices.require_computing(request, session)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
+        products = precision.require_asked(request, workload, session)
         peaks = _Peaks(session)
         # One device evaluates, as many samples at once as it trains with.
         share = workload.batch_size // workload.devices
@@ -49,6 +50,8 @@ def execute(request, enter):
         _check_logits(measurement.logits, workload)
         memory = peaks.read()
     facts = process.facts(request, workload, session)
+    if products:
+        facts["products"] = products
     return {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,

@@ -18,6 +18,8 @@ features than the common ones of `benchmarks.vocabulary.features`, `SEVERAL_DEVI
 - `predict(inputs)`: the logits (NumPy) of a NumPy batch with the current weights, in evaluation mode, in a training
   session too and for any batch size; the training step afterwards goes on as if it had not been called;
 - `facts()`: `layout`, `precision`, `threads`, `device` and other facts, queried from the framework;
+- `product(left, right)`: the product (NumPy, float32) of two float32 matrices on the device, multiplied as the steps
+  multiply; only where there is an option `precision` (`benchmarks.precision`);
 - `peak_device_bytes()`: highest device memory, or None if the framework does not report it;
 - `short_blocks`: True if a step costs nothing, so that a block may be as short as it likes.
 

@@ -1,6 +1,6 @@
 """JAX with the layers of flax and the optimizers of optax, and one `jax.jit` for each step.
 
-It runs without TF32, and images are channels last.
+It runs without TF32 by default, and images are channels last.
 
 The layers are flax' NNX modules, the interface that flax recommends for new code. They own their weights, so the
 framework itself reports what it made, and their LSTM cell holds its gates side by side as one product takes them. NNX's
@@ -19,9 +19,10 @@ from jax import numpy as jnp
 
 from benchmarks import parallel
 from benchmarks.inputs import feeds
-from benchmarks.native import PRECISIONS, alike, one_of, precision_fact
+from benchmarks.native import IN_FLOAT32, PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import jax as native
 from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, JaxReplicas
+from benchmarks.precision import TF32, require_tf32
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)
@@ -31,6 +32,7 @@ OPTIONS = {"layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL - {"GRU without reset_after", "sparse inputs"}
 LAYOUTS = ("auto", "channels_last")
 """Flax has layers for channels last alone, and XLA lays values out as it likes."""
+_MATMUL_PRECISIONS = {"fp32": "highest", TF32: "tensorfloat32"}
 
 
 def start(workload):
@@ -50,12 +52,14 @@ class _Session:
         configure(workload.threads, self._gpu, self._precision)
         if several and not self._gpu:
             jax.config.update("jax_num_cpu_devices", workload.devices)
+        if self._precision == TF32:
+            require_tf32(_capability(self._gpu), has_switch=True)
         self._replicas = JaxReplicas(workload.devices) if several else None
         self._workload = workload
         self._layers, self._zeros = workload.layers, workload.zeros
         self._input_dtype = jnp.bfloat16 if self._precision == "bf16" else jnp.float32
-        compute = jnp.float32 if self._precision == "fp32" else jnp.bfloat16
-        network = native.Network(self._layers, self._input_dtype, compute, workload.seed)
+        self._compute_dtype = jnp.float32 if self._precision in IN_FLOAT32 else jnp.bfloat16
+        network = native.Network(self._layers, self._input_dtype, self._compute_dtype, workload.seed)
         native.set_weights(self._layers, network, workload.weights())
         self._model = _Model(network, workload)
         if several:
@@ -109,6 +113,11 @@ class _Session:
         """Return the logits of a NumPy batch in evaluation mode."""
         return numpy.asarray(self._infer(*self._model.state[:2], self._placed(inputs)))
 
+    def product(self, left, right):
+        """Return the product of two NumPy matrices, multiplied as the steps multiply."""
+        left, right = (jnp.asarray(each, self._compute_dtype) for each in (left, right))
+        return numpy.asarray(jax.jit(jnp.matmul)(left, right).astype(jnp.float32))
+
     def _traced(self):
         """Return shape and type of what each layer yields for one sample, as JAX infers them without computing."""
         return jax.eval_shape(self._model.values, *self._model.state[:2], self._placed(self._zeros()))
@@ -131,7 +140,7 @@ class _Session:
             "framework_version": jax.__version__,
             "layout": "channels_last",
             "precision": precision_fact(self._model.state[0][0].dtype.name, weighted.dtype.name),
-            "tf32": self._gpu and self._precision == "fp32" and matmul_precision != "highest",
+            "tf32": self._gpu and self._precision in IN_FLOAT32 and matmul_precision != "highest",
             "matmul_precision": matmul_precision,
             "threads": pool_threads(),
             "device": self.device_in_use(),
@@ -197,14 +206,19 @@ class _Model:
 def configure(threads, gpu, precision):
     """Change the settings that must be in place before JAX starts its backend."""
     jax.config.update("jax_platforms", "cuda" if gpu else "cpu")
-    if precision == "fp32":
-        # Else JAX may round the operands of products to TF32 on a GPU.
-        jax.config.update("jax_default_matmul_precision", "highest")
+    # By default JAX may round the operands of products to TF32 on a GPU.
+    if precision in _MATMUL_PRECISIONS:
+        jax.config.update("jax_default_matmul_precision", _MATMUL_PRECISIONS[precision])
     if threads:
         # XLA's CPU client has no other setting; without it there is one thread for each CPU of the process.
         os.environ["NPROC"] = str(threads)
     # Grow as needed: preallocated memory would hide what the model takes.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+def _capability(gpu):
+    """Return the compute capability of the first GPU as two numbers, or None on a CPU."""
+    return tuple(int(part) for part in jax.devices()[0].compute_capability.split(".")) if gpu else None
 
 
 def pool_threads():

@@ -16,6 +16,7 @@ from benchmarks.loaders.mxnet import GluonLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact, require_float32_rows
 from benchmarks.native import mxnet as native
 from benchmarks.parallel import mxnet as several
+from benchmarks.precision import TF32
 from benchmarks.vocabulary import features, graph
 
 FEEDS = ("fed", "loader")
@@ -149,6 +150,10 @@ class _Session:
                 logits = value
         return logits.astype("float32").asnumpy()
 
+    def product(self, left, right):
+        """Return the product of two NumPy matrices, multiplied as the steps multiply."""
+        return mx.nd.dot(self._placed(left), self._placed(right)).astype("float32").asnumpy()
+
     def _walk(self, inputs):
         """Yield what each block yields, in evaluation mode."""
         walk, count = graph.places(self._layers)
@@ -251,6 +256,8 @@ def _mixed(workload):
     precision = one_of(workload.options, "precision", PRECISIONS)
     if precision == "fp32":
         return False
+    if precision == TF32:
+        raise Unsupported("MXNet has no switch for tf32, which this builder forbids; fp32 runs")
     if precision == "bf16":
         raise Unsupported("MXNet %s makes no weights of bfloat16; amp computes in it" % mx.__version__)
     if workload.gpus:

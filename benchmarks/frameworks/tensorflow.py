@@ -1,4 +1,4 @@
-"""TensorFlow 2 through Keras layers, with one `tf.function` for each step, without TF32.
+"""TensorFlow 2 through Keras layers, with one `tf.function` for each step, without TF32 by default.
 
 Images are channels last unless the option `layout` says otherwise. `xla` compiles the step's own `tf.function` and
 nothing else in the process. `eager` runs the step without a `tf.function`.
@@ -26,6 +26,7 @@ from benchmarks.native import (
 )
 from benchmarks.native import tensorflow as native
 from benchmarks.parallel import tensorflow as several
+from benchmarks.precision import LEAST_CAPABILITY, TF32, require_tf32
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
@@ -33,7 +34,7 @@ SEVERAL_DEVICES = True
 OPTIONS = {"eager": False, "layout": "auto", "precision": "fp32", "xla": False}
 OFFERS = features.ALL
 OLDEST = (2, 1)
-POLICIES = {"fp32": "float32", "bf16": "bfloat16", "amp": "mixed_bfloat16"}
+POLICIES = {"fp32": "float32", TF32: "float32", "bf16": "bfloat16", "amp": "mixed_bfloat16"}
 """The option `precision` as Keras names it."""
 
 
@@ -59,7 +60,7 @@ class _Session:
         require_float32_rows(workload)
         self._builder = _builder(workload, self._gpu, POLICIES[self._precision])
         _seed(workload.seed)
-        configure(workload.threads, self._gpu)
+        configure(workload.threads, self._gpu, self._precision)
         if is_shared and not self._gpu:
             several.divide_cpu(workload.devices)
         if is_shared:
@@ -152,6 +153,15 @@ class _Session:
         with tf.device(self._device):
             return tf.cast(self._network(self._placed(inputs), training=False), tf.float32).numpy()
 
+    def product(self, left, right):
+        """Return the product of two NumPy matrices, multiplied as the steps multiply."""
+        dtype = "bfloat16" if POLICIES[self._precision].endswith("bfloat16") else "float32"
+        compiled = decorator(self._workload.options)
+        multiply = compiled(tf.matmul) if compiled else tf.matmul
+        with tf.device(self._device):
+            left, right = (tf.cast(tf.constant(each), dtype) for each in (left, right))
+            return tf.cast(multiply(left, right), tf.float32).numpy()
+
     def device_in_use(self):
         """Return the device of a tensor that is computed as the steps are."""
         if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
@@ -218,6 +228,17 @@ def _has_tf32():
     return hasattr(tf.config.experimental, "tensor_float_32_execution_enabled")
 
 
+def _capability(gpu):
+    """Return the compute capability of the first GPU as two numbers, or None on a CPU.
+
+    Where there is no usable GPU, or it does not tell, that is found out later: return the least that has TF32.
+    """
+    found = tf.config.list_physical_devices("GPU") if gpu else []
+    ask = getattr(tf.config.experimental, "get_device_details", None)
+    told = ask(found[0]).get("compute_capability") if found and ask else None
+    return told or LEAST_CAPABILITY if gpu else None
+
+
 def peak_device_bytes(number=0):
     """Return the highest use of TensorFlow's own allocator on a GPU, or None before 2.5, which tells none."""
     information = getattr(tf.config.experimental, "get_memory_info", None)
@@ -233,13 +254,15 @@ def synchronise_devices():
         tf.identity(tf.zeros(())).numpy()
 
 
-def configure(threads, gpu):
+def configure(threads, gpu, precision):
     """Change the settings that must be in place before TensorFlow makes its devices."""
     if threads:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
+    if precision == TF32:
+        require_tf32(_capability(gpu), _has_tf32())
     if _has_tf32():
-        tf.config.experimental.enable_tensor_float_32_execution(False)
+        tf.config.experimental.enable_tensor_float_32_execution(precision == TF32)
     if not gpu:
         tf.config.set_visible_devices([], "GPU")
     for device in tf.config.get_visible_devices("GPU"):

@@ -1,4 +1,4 @@
-"""PyTorch with `torch.nn` layers, eager unless the option `compile` says otherwise, without TF32.
+"""PyTorch with `torch.nn` layers, eager unless the option `compile` says otherwise, without TF32 by default.
 
 Shapes are channels first as always in PyTorch. `layout` says how the values lie in memory. By default that is the fast
 layout: channels last on a CPU and in reduced precision, channels first for float32 on a GPU.
@@ -13,10 +13,11 @@ import torch
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
-from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact, require_float32_rows
+from benchmarks.native import IN_FLOAT32, LAYOUTS, PRECISIONS, alike, one_of, precision_fact, require_float32_rows
 from benchmarks.native import torch as native
 from benchmarks.parallel import processes
 from benchmarks.parallel.torch import TorchReplica
+from benchmarks.precision import TF32, require_tf32
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
@@ -54,10 +55,9 @@ class _Session:
         if threads:
             torch.set_num_threads(threads)
         self._device = replica.device if replica else torch.device("cuda:0" if workload.one_device() else "cpu")
-        for switch in _tf32_switches():
-            switch.allow_tf32 = False
-        torch.backends.cudnn.benchmark = self._device.type == "cuda"
         self._precision = one_of(workload.options, "precision", PRECISIONS)
+        _set_tf32(self._device, self._precision == TF32)
+        torch.backends.cudnn.benchmark = self._device.type == "cuda"
         require_float32_rows(workload)
         self._channels_last = _channels_last(workload, self._device, self._precision)
         self._compiled = workload.options["compile"]
@@ -120,7 +120,7 @@ class _Session:
         """
         if self._several:
             network = _taking_all(network)
-        if self._precision == "fp32":
+        if self._precision in IN_FLOAT32:
             return network
         if self._precision == "bf16":
             return lambda inputs: network(inputs).float()
@@ -165,6 +165,12 @@ class _Session:
         """Return the logits of a NumPy batch in evaluation mode, never compiled."""
         with native.evaluating(self._network):
             return self._forward(self._network)(self._placed_inputs(inputs)).cpu().numpy()
+
+    def product(self, left, right):
+        """Return the product of two NumPy matrices, multiplied as the steps multiply."""
+        left, right = (torch.tensor(each, dtype=self._dtype(), device=self._device) for each in (left, right))
+        forward = self._forward(lambda each: each.matmul(right))
+        return forward((left,) if self._several else left).cpu().numpy()
 
     def _yielded(self):
         """Return what each module yields for one sample of zeros."""
@@ -219,6 +225,14 @@ def _tf32_switches():
     """Return what has a switch for TF32, which is nothing before PyTorch 1.7: its CUDA knows no TF32."""
     owners = (getattr(torch.backends.cuda, "matmul", None), torch.backends.cudnn)
     return [owner for owner in owners if hasattr(owner, "allow_tf32")]
+
+
+def _set_tf32(device, is_on):
+    switches = _tf32_switches()
+    if is_on:
+        require_tf32(torch.cuda.get_device_capability(device) if device.type == "cuda" else None, bool(switches))
+    for switch in switches:
+        switch.allow_tf32 = is_on
 
 
 def _has_library(name):

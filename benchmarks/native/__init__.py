@@ -6,7 +6,9 @@ Each module is used by the builder of its name.
 from benchmarks.errors import BadRequest, Unsupported
 
 LAYOUTS = ("auto", "channels_last", "channels_first")
-PRECISIONS = ("fp32", "bf16", "amp")
+PRECISIONS = ("fp32", "tf32", "bf16", "amp")
+IN_FLOAT32 = ("fp32", "tf32")
+"""Precisions whose values are float32, also where a GPU rounds them to multiply."""
 
 
 def one_of(options, name, values):

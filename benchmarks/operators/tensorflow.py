@@ -26,7 +26,7 @@ class _Session:
         operators.require(settings, "layout", "auto")
         self._gpu = operators.one_device(settings)
         self._device = "/GPU:0" if self._gpu else "/CPU:0"
-        configure(settings.threads, self._gpu)
+        configure(settings.threads, self._gpu, "fp32")
         # A call returns when its CPU kernel is done, whatever the environment says.
         tf.config.experimental.set_synchronous_execution(True)
         self._compiled = decorator(settings.options)

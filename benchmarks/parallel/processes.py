@@ -128,7 +128,7 @@ class _Session:
         self.batches = tuple(enumerate(own.batches))
         self.parameters = own.parameters
         self.weights, self.native_layers, self.predict = own.weights, own.native_layers, own.predict
-        self.device_in_use = own.device_in_use
+        self.device_in_use, self.product = own.device_in_use, own.product
         self.step = self._step_on_all()
         self._names = [own.device_in_use()] + self._ask(DEVICE)
 

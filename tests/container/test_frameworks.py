@@ -194,9 +194,10 @@ def test_the_catalogs_options_are_those_the_builder_has(
 def _refused(image: ImageSpec) -> set[tuple[str, str]]:
     """Values that a matrix may ask every framework for, and that this release cannot do."""
     has_avx512 = " avx512bw " in Path("/proc/cpuinfo").read_text()
+    on_gpus_alone = {("precision", "tf32")}
     if image.framework.name in {"tensorflow", "keras3"} and not has_avx512:
-        return {("layout", "channels_first")}
+        return {("layout", "channels_first"), *on_gpus_alone}
     if image.environment.builder != "mxnet":
-        return set()
-    always = {("layout", "channels_last"), ("precision", "bf16")}
+        return on_gpus_alone
+    always = {*on_gpus_alone, ("layout", "channels_last"), ("precision", "bf16")}
     return always if image.framework.version == "1.9.1" and has_avx512 else {*always, ("precision", "amp")}

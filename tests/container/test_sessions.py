@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from container_support import start
 
+from benchmarks.precision import arithmetic_of
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ready
@@ -40,6 +41,14 @@ def test_training_goes_on_undisturbed_by_questions(environment: Environment) -> 
 
     assert said(environment, "asked_while_training.py", builder, "asked") == pytest.approx(alone, rel=1e-6)
     assert alone[0] != alone[1]
+
+
+@pytest.mark.parametrize("environment", ["tensorflow", "torch", "jax"], indirect=True)
+@pytest.mark.parametrize(("asked", "shown"), [("fp32", "fp32"), ("bf16", "bf16"), ("amp", "bf16")])
+def test_products_are_in_the_precision_of_steps(environment: Environment, asked: str, shown: str) -> None:
+    error = said(environment, "products.py", environment[0].environment.builder, asked)
+
+    assert arithmetic_of(error) == shown
 
 
 @pytest.mark.parametrize("environment", ["jax"], indirect=True)

@@ -15,10 +15,10 @@ from orchestrator.results.parity.contract import OptimizerSteps, Stepped
 
 MOST_LEFT_OUT: Final = 0.5
 """Share of all elements above which a note says how many were left out."""
-ROUNDING: Final = {FULL_PRECISION: 2.0**-24, "amp": 2.0**-24, "bf16": 2.0**-9}
+ROUNDING: Final = {FULL_PRECISION: 2.0**-24, "tf32": 2.0**-24, "amp": 2.0**-24, "bf16": 2.0**-9}
 """Largest relative rounding of a weight by precision, which each step adds to the work of the optimizer.
 
-With `amp`, the weights and the optimizer are in float32.
+With `tf32` and `amp`, the weights and the optimizer are in float32.
 """
 
 RULES: Final = {"sgd": 1e-5, "adam": 1e-4, "rmsprop": 1e-5, "adadelta": 1e-5}

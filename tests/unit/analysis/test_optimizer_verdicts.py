@@ -194,6 +194,7 @@ def test_weights_in_bfloat16_are_held_loosely() -> None:
 
     assert (work(0.09, "bf16"), work(0.11, "bf16")) == (WorkParity.SAME, WorkParity.NOT_COMPARABLE)
     assert (work(0.9e-5, "amp"), work(1.1e-5, "amp")) == (WorkParity.SAME, WorkParity.NOT_COMPARABLE)
+    assert (work(0.9e-5, "tf32"), work(1.1e-5, "tf32")) == (WorkParity.SAME, WorkParity.NOT_COMPARABLE)
 
 
 @pytest.mark.parametrize(("mode", "work"), [(Mode.TRAIN, WorkParity.NOT_COMPARABLE), (Mode.INFER, WorkParity.SAME)])
