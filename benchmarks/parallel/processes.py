@@ -128,7 +128,7 @@ class _Session:
         self.batches = tuple(enumerate(own.batches))
         self.parameters = own.parameters
         self.weights, self.native_layers, self.predict = own.weights, own.native_layers, own.predict
-        self.device_in_use, self.product = own.device_in_use, own.product
+        self.device_in_use = own.device_in_use
         self.step = self._step_on_all()
         self._names = [own.device_in_use()] + self._ask(DEVICE)
 
@@ -155,6 +155,10 @@ class _Session:
         """Return the mean over the batch of the last step, of which each device has the mean over its part."""
         losses = [self._own.loss(handle)] + self._ask(LOSS)
         return sum(losses) / len(losses)
+
+    def product(self, left, right):
+        """Return the product of two NumPy matrices on the first device."""
+        return self._own.product(left, right)
 
     def peak_device_bytes(self):
         """Return the highest of all devices."""
