@@ -104,7 +104,7 @@ def _pairs(run: Run, outcomes: Sequence[Outcome], at_once: int) -> Iterator[tupl
 
 def _is_beside_all(beside: Outcome, alone: Outcome, at_once: int) -> bool:
     """Return true for a repeat on the same GPUs that met all others of its round. A short one may end before them."""
-    return beside.ran_on == alone.ran_on and len(beside.beside.split(", ")) == at_once - 1
+    return beside.ran_on == alone.ran_on and len(list(filter(None, beside.beside.split(", ")))) == at_once - 1
 
 
 def _proof(run: Run, cell: Cell, pairs: Sequence[tuple[float, float]]) -> InterferenceProof:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.options import BaseImage, Json, MatrixFile, Results, RuntimeOption, Select, examples
+from orchestrator.cli.options import BaseImage, IdleWait, Json, MatrixFile, Results, RuntimeOption, Select, examples
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import HostError, InputError
@@ -41,13 +41,17 @@ def doctor(
     select: Select = [],
     rounds: Rounds = option_values.INTERFERENCE_ROUNDS,
     runtime: RuntimeOption = option_values.RuntimeName.AUTO,
+    idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     json: Json = False,
 ) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
     if interference:
         from orchestrator.workflows.interference import InterferenceOptions
 
-        _prove(InterferenceOptions(file=file, select=select, rounds=rounds, runtime=runtime, base_image=base_image))
+        options = InterferenceOptions(
+            file=file, select=select, rounds=rounds, runtime=runtime, base_image=base_image, idle_wait_s=idle_wait
+        )
+        _prove(options)
         return
     if file or select:
         raise InputError("--file and --select choose the cell of --interference: give that too, or leave them out")
