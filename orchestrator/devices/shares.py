@@ -33,13 +33,20 @@ def shares(inventory: Inventory) -> Shares:
     return divided
 
 
-def allocated(system: System, gpus: Sequence[Gpu], inventory: Inventory, shares: Shares) -> Allocation | None:
-    """Allocate GPUs with their share of CPUs and memory. Return None where a system asks for more than the share."""
-    cpus = by_preference(tuple(cpu for gpu in gpus for cpu in shares[gpu.uuid]))
-    memory_bytes = inventory.memory_bytes * len(gpus) // len(inventory.gpus)
-    if (system.cpus or 0) > len(cpus) or (system.memory_bytes or 0) > memory_bytes:
-        return None
-    return Allocation(tuple(sorted(cpu.id for cpu in cpus[: system.cpus])), tuple(gpus), memory_bytes)
+def suits(system: System, gpu: Gpu, inventory: Inventory, shares: Shares) -> bool:
+    """Return true if the share of a GPU holds what a system asks for each of its GPUs."""
+    cpus = system.gpus * len(shares.get(gpu.uuid, ()))
+    return 0 < cpus >= (system.cpus or 0) and (system.memory_bytes or 0) <= _memory_bytes(system.gpus, inventory)
+
+
+def allocated(system: System, gpus: Sequence[Gpu], inventory: Inventory, shares: Shares) -> Allocation:
+    """Allocate GPUs that suit a system, with their share of CPUs and memory."""
+    cpus = by_preference(tuple(cpu for gpu in gpus for cpu in shares[gpu.uuid]))[: system.cpus]
+    return Allocation(tuple(sorted(cpu.id for cpu in cpus)), tuple(gpus), _memory_bytes(len(gpus), inventory))
+
+
+def _memory_bytes(gpus: int, inventory: Inventory) -> int:
+    return inventory.memory_bytes * gpus // len(inventory.gpus)
 
 
 def _cores(cpus: Iterable[Cpu]) -> list[tuple[Cpu, ...]]:

@@ -120,8 +120,7 @@ class _Execution:
         """Return what a job was given: its GPUs with their share of the host, or all that its system may have."""
         if not placed.gpus or self._with.slots is None:
             return self._left(system)
-        given = shares.allocated(system, placed.gpus, self._with.inventory, self._with.slots.shares)
-        return given or self._allocations[system]
+        return shares.allocated(system, placed.gpus, self._with.inventory, self._with.slots.shares)
 
     def _left(self, system: System) -> Allocation | NoDevice:
         """Return what a system gets of the devices that have not failed."""

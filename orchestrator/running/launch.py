@@ -51,15 +51,8 @@ class Launcher:
         earlier = attempts.begin()
         if left_out := self.pool.why_left_out(allocation.gpus):
             return Outcome(cell.id, repeat, Status.NO_DEVICE, left_out, attempts=earlier), None
-        builder, pinned = self._builders[cell.image], runtime.pins_cpus
-        request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=pinned)
-        request, files = with_files(request, self._plan, cell.definition)
         data = self._data.get(cell.workload.dataset)
-        data_folder = runtime.seen(Path(data.folder), DATA) if data else ""
-        if cell.script:
-            working = self._script_seen(cell.script, run.repeat_folder(cell.id, repeat))
-            request = with_script(request, cell.script, working, data_folder)
-        request = with_data(request, data, data_folder)
+        request, files = self._request(cell, repeat, allocation, data)
         gate = self._gate(allocation)
         if gate and gate.held:
             return _held(cell, repeat, gate, earlier, _uuids(allocation)), None
@@ -111,6 +104,19 @@ class Launcher:
             ran_on=_uuids(allocation),
         )
         return outcome, result
+
+    def _request(
+        self, cell: Cell, repeat: int, allocation: Allocation, data: MountedData | None
+    ) -> tuple[Request, dict[str, str]]:
+        """Spell out what the container is asked, and the files beside that."""
+        runtime, builder = self._with.runtime, self._builders[cell.image]
+        request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=runtime.pins_cpus)
+        request, files = with_files(request, self._plan, cell.definition)
+        data_folder = runtime.seen(Path(data.folder), DATA) if data else ""
+        if cell.script:
+            working = self._script_seen(cell.script, self._with.run.repeat_folder(cell.id, repeat))
+            request = with_script(request, cell.script, working, data_folder)
+        return with_data(request, data, data_folder), files
 
     def _shown(self, cell: Cell, data: MountedData | None) -> Iterator[tuple[Path, str]]:
         """Give the folders that are shown to a cell, which are its script as it was frozen, and its dataset.

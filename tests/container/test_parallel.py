@@ -95,7 +95,7 @@ def test_fewer_devices_are_no_device() -> None:
 
 @pytest.mark.frameworks
 def test_batch_norm_per_device_is_another_work(check: Check, builder: str) -> None:
-    """What the reference over parts is compared with is apart from one batch by far more than the bars."""
+    """Batch norm over parts is apart from that over one batch by far more than the bars."""
     one, several = check("every_layer"), check("every_layer", cpu_devices=2)
 
     assert abs(one.first_loss - several.first_loss) > 1e-4 * one.first_loss, builder

@@ -4,6 +4,8 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from orchestrator.workflows.host.interference import REMEDY
 from tests.gpu.conftest import FakeHost
 
@@ -113,13 +115,14 @@ def test_interference_is_measured_and_kept(fake_host: FakeHost) -> None:
     assert "GPUs at once" in fake_host.run("doctor").stdout
 
 
-def test_proof_needs_two_gpus(fake_host: FakeHost) -> None:
-    fake_host.set(gpus=1)
+@pytest.mark.parametrize(("gpus", "cpus"), [(1, 32), (4, 3)])
+def test_proof_needs_two_gpus_with_cores(gpus: int, cpus: int, fake_host: FakeHost) -> None:
+    fake_host.set(gpus=gpus, cpus=cpus)
     matrix(fake_host.folder)
     ended = fake_host.run("doctor", "--interference", "--runtime", "host")
 
     assert (ended.returncode, ended.stdout) == (3, "")
-    assert "no two cells can run at once here" in ended.stderr
+    assert "no two cells can run at once here: " in ended.stderr
 
 
 def test_one_gpu_too_hot_takes_no_cell(fake_host: FakeHost) -> None:

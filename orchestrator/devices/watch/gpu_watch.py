@@ -25,7 +25,7 @@ _GONE = host_gpus.LOST | {pynvml.NVML_ERROR_NOT_FOUND}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a watch has seen."""
+    """The findings of a watch."""
 
     telemetry: Telemetry | None = None
     marks: tuple[GpuMark, ...] = ()

@@ -10,7 +10,6 @@ from orchestrator.files import read_tail
 from orchestrator.planning import checks
 from orchestrator.reporting.findings import claims
 from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
-from orchestrator.reporting.findings.gpus import gpu_warnings
 from orchestrator.reporting.findings.groups import Judge, group, unknown
 from orchestrator.reporting.findings.model import (
     CellReport,
@@ -87,7 +86,6 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
             *stand_in_warnings(plan.data),
             *shortened_lines(cells, plan),
             *warnings(images, cells),
-            *gpu_warnings(cells),
         ),
         checks=checks,
         study=claims.of_plan(plan, by_id, judge),

@@ -1,4 +1,4 @@
-"""What a report says of the GPUs that cells ran on at once."""
+"""The notes of a report on the GPUs that cells ran on at once."""
 
 from collections.abc import Iterable, Sequence
 

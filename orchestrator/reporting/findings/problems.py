@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from orchestrator.domain import Outcome, Status
+from orchestrator.reporting.findings.gpus import gpu_warnings
 from orchestrator.reporting.findings.model import Affected, CellReport, ImageReport, LogEnd, Problem
 from orchestrator.wording import clean, clean_line, listing_of, plural
 
@@ -105,6 +106,7 @@ def warnings(images: Sequence[ImageReport], cells: Sequence[CellReport]) -> Iter
     yield from _other_threads(cells)
     yield from _compiled_anew(cells)
     yield from _disturbances([repeat.outcome for cell in cells for repeat in cell.repeats])
+    yield from gpu_warnings(cells)
 
 
 def _measured_differently(images: Sequence[ImageReport]) -> Iterable[str]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from orchestrator.devices import Allocation, Gpu, NoDevice
+from orchestrator.devices import Allocation, NoDevice
 from orchestrator.devices.shares import allocated
 from orchestrator.domain import Plan, Status, System
 from orchestrator.errors import FolderError
@@ -115,19 +115,12 @@ def _side_by_side(checking: _Checking, pending: list[_Pending], allocations: All
     ]
 
     def work(each: _Pending, placed: PlacedJob[_Pending]) -> None:
-        own = allocated(each.job.check.system, placed.gpus, here, leave.shares) if placed.gpus else None
-        checking.carry_out(each, own or each.job.allocation)
+        own = allocated(each.job.check.system, placed.gpus, here, leave.shares) if placed.gpus else each.job.allocation
+        checking.carry_out(each, own)
 
-    suiting = pools(allocations, here, leave.shares)
-    same_kind = {system: _of_kind(pool, allocations[system]) for system, pool in suiting.items()}
-    for _ in JobsAtOnce(Schedule(jobs, same_kind), work, time.monotonic).results():
+    suiting = pools(allocations, here, leave.shares)  # of one kind, which the contents of checks name
+    for _ in JobsAtOnce(Schedule(jobs, suiting), work, time.monotonic).results():
         pass
-
-
-def _of_kind(pool: tuple[Gpu, ...], given: Allocation | NoDevice) -> tuple[Gpu, ...]:
-    """Return the GPUs of the kind that the contents of checks name."""
-    names = {gpu.name for gpu in given.gpus} if isinstance(given, Allocation) else set()
-    return tuple(gpu for gpu in pool if gpu.name in names)
 
 
 def _is_final(outcome: ParityOutcome, *, retry_failed: bool) -> bool:

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from orchestrator.devices import Allocation, Gpu, Inventory, NoDevice
 from orchestrator.devices.host import fits
-from orchestrator.devices.shares import Shares, allocated
+from orchestrator.devices.shares import Shares, suits
 from orchestrator.domain import Cell, Outcome, System, Workload
 from orchestrator.running.order import Repeat
 from orchestrator.running.slots.schedule import SlotJob
@@ -35,17 +35,17 @@ class Slots:
 def pools(
     allocations: Mapping[System, Allocation | NoDevice], inventory: Inventory, shares: Shares
 ) -> dict[System, tuple[Gpu, ...]]:
-    """Return the GPUs that suit each system whose cells may run beside others.
+    """Return the GPUs that suit each system whose cells may run beside others, all of one kind.
 
-    The cells of all other systems run alone: on CPUs, or with more CPUs or memory than go with their GPUs.
+    The cells of all other systems run alone: on CPUs, with more CPUs or memory than go with their GPUs, or on GPUs of
+    several kinds, whose figures would not be of one device.
     """
     suiting = {}
     for system, allocation in allocations.items():
-        if isinstance(allocation, NoDevice) or not system.gpus:
-            continue
-        pool = tuple(gpu for gpu in inventory.gpus if fits(gpu, system))
-        if allocated(system, allocation.gpus, inventory, shares) is not None:
-            suiting[system] = pool
+        kinds = {(gpu.name, gpu.memory_bytes) for gpu in allocation.gpus} if isinstance(allocation, Allocation) else ()
+        if len(kinds) == 1:
+            alike = (gpu for gpu in inventory.gpus if fits(gpu, system) and (gpu.name, gpu.memory_bytes) in kinds)
+            suiting[system] = tuple(gpu for gpu in alike if suits(system, gpu, inventory, shares))
     return suiting
 
 

@@ -63,10 +63,11 @@ class Schedule(Generic[Entry]):
     ) -> None:
         """Take jobs in an order that decides between jobs of like length.
 
-        `pools` has the GPUs that suit each system. A system without an entry has its jobs run alone on the host.
+        `pools` has the GPUs that suit each system. A system without enough of them has its jobs run alone on the host.
         `used` goes on with the rotation of an earlier schedule.
         """
-        self._pools = {system: tuple(sorted(pool, key=_position)) for system, pool in pools.items()}
+        near = {system: tuple(sorted(pool, key=_position)) for system, pool in pools.items()}
+        self._pools = {system: pool for system, pool in near.items() if len(pool) >= system.gpus}
         self._waiting: dict[int, dict[System, list[SlotJob[Entry]]]] = {}
         self._running: list[PlacedJob[Entry]] = []
         self._held: set[str] = set()
@@ -109,12 +110,9 @@ class Schedule(Generic[Entry]):
 
     def leave_out(self, uuids: frozenset[str]) -> None:
         """Place nothing more on these GPUs. A system with too few others has its jobs run alone from now on."""
-        if not uuids:
-            return
-        for system, pool in list(self._pools.items()):
-            self._pools[system] = tuple(gpu for gpu in pool if gpu.uuid not in uuids)
-            if len(self._pools[system]) < system.gpus:
-                del self._pools[system]
+        if uuids:
+            left = {system: tuple(gpu for gpu in pool if gpu.uuid not in uuids) for system, pool in self._pools.items()}
+            self._pools = {system: pool for system, pool in left.items() if len(pool) >= system.gpus}
 
     def _least_used(self, jobs: Sequence[SlotJob[Entry]], position: int, gpus: Sequence[Gpu]) -> int:
         """Return the position of the job of like length whose group has used these GPUs least."""

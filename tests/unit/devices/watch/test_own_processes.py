@@ -11,7 +11,7 @@ OURS = 10
 
 @pytest.fixture
 def own(tmp_path: Path) -> OwnProcesses:
-    """What runs on a host: 1 ─ 10 (this process) ─ 20 ─ 21, an orphan 30 of session 20, and 40 in a container."""
+    """A host with processes: 1 ─ 10 (this process) ─ 20 ─ 21, an orphan 30 of session 20, and 40 in a container."""
     for pid, parent, session in ((1, 0, 1), (OURS, 1, OURS), (20, OURS, 20), (21, 20, 20), (30, 1, 20), (40, 1, 40)):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(f"{pid} (a (b) c) S {parent} {pid} {session} 0 -1")

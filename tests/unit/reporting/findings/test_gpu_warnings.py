@@ -1,4 +1,4 @@
-"""What a report says of cells that ran at once on different GPUs."""
+"""The notes of a report on cells that ran at once on different GPUs."""
 
 from dataclasses import replace
 

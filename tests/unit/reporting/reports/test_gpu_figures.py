@@ -1,4 +1,4 @@
-"""What was sampled of GPUs, in the report of a run."""
+"""The samples of GPUs, in the report of a run."""
 
 import csv
 import io

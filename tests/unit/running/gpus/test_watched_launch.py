@@ -78,7 +78,7 @@ def test_a_cell_without_gpus_is_not_watched(tmp_path: Path) -> None:
 
 
 def test_a_stranger_has_the_repeat_measured_again(tmp_path: Path) -> None:
-    """What ran on the GPU meanwhile is a disturbance as any other."""
+    """A process that ran on the GPU meanwhile is a disturbance as any other."""
     driver = FakeDriver()
 
     def comes() -> None:

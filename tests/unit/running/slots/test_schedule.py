@@ -131,3 +131,10 @@ def test_failed_gpus_get_no_further_jobs() -> None:
 
     assert {uuid for each in played.values() for uuid in each.uuids} == {"GPU-1"}
     assert sorted([*played, *first.job.entries]) == [*map(str, range(9)), "four"]
+
+
+def test_system_with_too_few_gpus_waits_for_none() -> None:
+    """Its jobs run alone, and never wait for GPUs that the host does not have."""
+    played = play(Schedule([a_job("four", FOUR), a_job("one", ONE)], {ONE: GPUS, FOUR: GPUS[:3]}))
+
+    assert {each.name: len(each.uuids) for each in played} == {"four": 0, "one": 1}

@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
-from orchestrator.devices import Cpu, Inventory
-from orchestrator.devices.shares import allocated, shares
+import pytest
+
+from orchestrator.devices import Cpu, Inventory, allocate
+from orchestrator.devices.shares import allocated, shares, suits
 from orchestrator.domain import System
+from orchestrator.running.slots.model import pools
 from tests.unit.running.slots.virtual_host import CPUS, GPUS, HOST, ONE, TWO
 
 
@@ -41,16 +44,40 @@ def test_fewer_cores_than_gpus_give_no_shares() -> None:
 def test_allocation_has_its_part_of_the_host() -> None:
     given = allocated(TWO, GPUS[2:4], HOST, shares(HOST))
 
-    assert given is not None
     assert (given.cpus, given.gpus, given.memory_bytes) == (tuple(range(8, 16)), GPUS[2:4], 2**36)
     assert given.shared_gpus == ("GPU-2", "GPU-3")
+    assert allocated(System("few", gpus=1, cpus=2), GPUS[:1], HOST, shares(HOST)).cpus == (0, 2)  # of each core one
 
 
-def test_system_may_ask_for_less_but_not_more() -> None:
-    few = allocated(System("few", gpus=1, cpus=2), GPUS[:1], HOST, shares(HOST))
+@pytest.mark.parametrize(
+    ("system", "suited"),
+    [
+        (ONE, 8),
+        (System("four", gpus=1, cpus=4), 8),
+        (System("five", gpus=1, cpus=5), 0),
+        (System("eighth", gpus=1, memory_bytes=2**35), 8),
+        (System("more", gpus=1, memory_bytes=2**35 + 1), 0),
+    ],
+)
+def test_system_may_ask_for_its_share_alone(system: System, suited: int) -> None:
+    assert sum(suits(system, gpu, HOST, shares(HOST)) for gpu in GPUS) == suited
+    assert not suits(ONE, GPUS[0], HOST, {})
 
-    assert few is not None
-    assert few.cpus == (0, 2)  # a thread of each core
-    assert allocated(System("many", gpus=1, cpus=5), GPUS[:1], HOST, shares(HOST)) is None
-    assert allocated(System("large", gpus=1, memory_bytes=2**36), GPUS[:1], HOST, shares(HOST)) is None
-    assert allocated(ONE, GPUS[:1], HOST, shares(HOST)) is not None
+
+def test_gpu_with_too_small_a_share_is_left_out() -> None:
+    """Of two NUMA nodes the second has two GPUs, so that each of them has twice the CPUs."""
+    here = replace(HOST, gpus=GPUS[:6])
+    wide = System("wide", gpus=1, cpus=8)
+
+    assert pools({wide: allocate(wide, here)}, here, shares(here)) == {wide: GPUS[4:6]}
+
+
+def test_pools_are_of_one_kind() -> None:
+    """Figures of two kinds of GPUs would not be of one device."""
+    mixed = tuple(replace(gpu, name="Fake B" if gpu.index % 3 == 1 else "Fake A") for gpu in GPUS)
+    here = replace(HOST, gpus=mixed)
+    given = {system: allocate(system, here) for system in (ONE, TWO)}
+    suiting = pools(given, here, shares(here))
+
+    assert {gpu.name for gpu in suiting[ONE]} == {"Fake A"}
+    assert TWO not in suiting  # its first two are of two kinds
