@@ -7,7 +7,7 @@ from orchestrator.results.evidence import Stored
 from tests.unit.reporting import synthetic as s
 
 
-def warnings(*, ran_on: list[str], beside: str) -> list[str]:
+def warnings(*, ran_on: list[str], beside: str, idle_builders: tuple[str, ...] = ()) -> list[str]:
     """The warnings on two cells, of which the second is twice as fast, on GPUs each 20 % slower than the one before."""
     cells = [s.cell(each, repeats=len(ran_on)) for each in (s.MXNET, s.TORCH)]
     stored: list[Stored] = []
@@ -18,7 +18,11 @@ def warnings(*, ran_on: list[str], beside: str) -> list[str]:
             for each, gpu in zip(s.ok(cell, rates, spread=0.0), ran_on, strict=True)
         ]
     plan = s.plan(cells)
-    return [warning for warning in compose(s.record(plan), plan, stored).warnings if "GPU" in warning]
+    return [
+        warning
+        for warning in compose(s.record(plan), plan, stored, idle_builders=idle_builders).warnings
+        if "GPU" in warning
+    ]
 
 
 def test_neighbours_and_differences_of_gpus_are_told() -> None:
@@ -32,3 +36,10 @@ def test_neighbours_and_differences_of_gpus_are_told() -> None:
 
 def test_one_gpu_alone_tells_nothing() -> None:
     assert warnings(ran_on=["GPU-0", "GPU-0"], beside="") == []
+
+
+def test_cells_that_compute_nothing_rate_no_gpu() -> None:
+    plan = s.plan([s.cell(each) for each in (s.MXNET, s.TORCH)])
+    builders = tuple(image.environment.builder for image in plan.images)
+
+    assert warnings(ran_on=["GPU-0", "GPU-1"], beside="", idle_builders=builders) == []
