@@ -27,6 +27,7 @@ from orchestrator.engine.client import connect
 from orchestrator.events import BuildFinished, Event
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
+from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import DockerRuntime, this_process
 from orchestrator.workflows.host.places import turns
 from orchestrator.workflows.inputs.planned_matrix import site_settings
@@ -70,7 +71,7 @@ def begin(plan: Plan, folder: Path, *, cache: Path | None = None) -> tuple[Run, 
     )  # fmt: skip
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
-        turns=turns(os.environ),
+        turns=Turns(turns(os.environ)),
         idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))
