@@ -178,7 +178,7 @@ def empty(address: str) -> None:
     """Remove every image of the second engine."""
     client = docker.DockerClient(base_url=address)
     for image in client.images.list(all=True):
-        for name in image.tags or [image.id]:
+        for name in image.tags or [str(image.id)]:
             client.images.remove(name, force=True)
     assert not client.images.list(all=True)
     client.close()

@@ -52,7 +52,7 @@ def training(
     spec = ImageSpec(f"bench/{framework.name}", tag, "cpu", framework, environment)
     cell = Cell(
         f"{framework.name}-{framework.version}-cpu/{model}-train-b{batch}", framework, SYSTEM,
-        Workload(model, Mode.TRAIN, batch), spec.name, options, duration, repeats=repeats,
+        Workload(model, Mode("train"), batch), spec.name, options, duration, repeats=repeats,
     )  # fmt: skip
     return Plan("bench", 1, (spec,), (cell,))
 

@@ -49,7 +49,7 @@ def cells(results: int) -> Iterator[Cell]:
         batch, place = divmod(number, 2 * len(VERSIONS))
         framework = Framework("mxnet", VERSIONS[place % len(VERSIONS)], python="3.11")
         flag = place < len(VERSIONS)
-        work = Workload("lenet", Mode.TRAIN, batch + 1)
+        work = Workload("lenet", Mode("train"), batch + 1)
         identity = f"mxnet-{framework.version}-cpu/{work.label}{'' if flag else '-hybridize=false'}"
         image = f"bench/mxnet:{framework.version}-cpu"
         yield Cell(

@@ -84,8 +84,8 @@ def covered(draw: np.random.Generator, steps: str, runs: str, repeats: int, *, p
     """Return true if the 95 % interval of one comparison holds the true ratio."""
     truth = 1 / 1.03
     comparison: Comparison = compare(
-        throughputs(draw, steps, runs, repeats),
-        truth * throughputs(draw, steps, runs, repeats),
+        throughputs(draw, steps, runs, repeats).tolist(),
+        (truth * throughputs(draw, steps, runs, repeats)).tolist(),
         tolerance=TOLERANCE,
         higher_is_better=True,
         confidence=0.95,
