@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
     StrictInt,
     WrapValidator,
 )
@@ -174,12 +175,17 @@ def _or_max(value: object, number: Callable[[object], int]) -> BatchSize:
     return MAX if value == MAX else number(value)
 
 
+def _unchanged(size: BatchSize) -> BatchSize:
+    return size
+
+
 if TYPE_CHECKING:
     Batch = BatchSize
 else:
     Batch = Annotated[
         Positive,
         WrapValidator(_or_max),
+        PlainSerializer(_unchanged),
         Schema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": limits.MAX_COUNT}, {"const": MAX}]}),
     ]
 Seconds = Annotated[

@@ -1,0 +1,11 @@
+from pathlib import Path
+
+import pytest
+
+from orchestrator import catalog
+from tests.unit.planning.conftest import Models, Planner
+
+
+@pytest.fixture
+def plan(tmp_path: Path, known: catalog.Catalog, models: Models) -> Planner:
+    return Planner(tmp_path, known, models)
