@@ -11,7 +11,6 @@ from orchestrator.analysis.comparison import ALPHA, LOOKS, Look, looks
 from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.modes import METRICS, RULES
-from orchestrator.modes.parts.largest_batch import LARGEST_BATCH
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 from orchestrator.modes.parts.settings import LATENCY_STEPS
 
@@ -63,11 +62,10 @@ def parse_gates(texts: Sequence[str], option: str, models: Sequence[str]) -> tup
 def tolerance(gates: Sequence[Gate], metric: Metric, model: str) -> tuple[bool, float]:
     """Return if a metric decides, and its tolerance for a model.
 
-    What is named for one model decides for all: the others are held to the tolerance that it has by itself. The largest
-    batch always decides, as its cells have no other metric.
+    What is named for one model decides for all: the others are held to the tolerance that it has by itself.
     """
     own = {gate.model: gate.tolerance for gate in gates if gate.metric == metric.name}
-    return bool(own) or metric is LARGEST_BATCH, own.get(model, own.get("", metric.tolerance))
+    return bool(own), own.get(model, own.get("", metric.tolerance))
 
 
 def _gate(text: str, models: Sequence[str]) -> Gate:
