@@ -1,23 +1,34 @@
 """The answer of a search: what a host believes, what it makes of it, and what decides between two releases."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.measurements import repeat_measurement
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, Mode, Outcome, Status, System, Workload
 from orchestrator.modes.parts.largest_batch import GAP, LARGEST_BATCH
-from orchestrator.regression.rules import DEFAULT_GATES, tolerance
+from orchestrator.processes import Cause
+from orchestrator.regression.rules import DEFAULT_GATES, Rules
+from orchestrator.regression.trials.carry_out import carry_out
 from orchestrator.reporting.findings import largest_batches
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.results.contract import Request, Result
 from orchestrator.results.evidence import Stored
+from orchestrator.running import Policy
 from orchestrator.running.classify import discrepancy
 from orchestrator.running.requests import request_for
+from orchestrator.runtimes import Ended, Task
+from tests.unit.devices.watch.fake_driver import GPU_A
 from tests.unit.largest_batch.test_refused_batches import SEARCH, result_of_search
+from tests.unit.regression.conftest import Pairer
+from tests.unit.regression.trials.bench_trials import CPU, Bench, begin
 from tests.unit.reporting import synthetic
+from tests.unit.running.running_fakes import surroundings
 
 CELL = replace(SEARCH, system=System("2_gpu", gpus=2))
 REQUEST = request_for(CELL, 0, "fakebuilder", 11, Allocation((0,)), pinned=True)
@@ -72,15 +83,38 @@ def test_a_search_answers_only_its_request() -> None:
     assert discrepancy(REQUEST, none) == "result.json has no search for the largest batch"
 
 
-def test_the_largest_batch_always_decides() -> None:
-    """It is the one metric of its cells, and no default gate of others."""
+def test_the_metric_is_no_default_gate() -> None:
+    """Other cells lack it, and what decides of them is as it was."""
     measured = repeat_measurement(answer(), None)
 
     assert LARGEST_BATCH.take is not None
     assert LARGEST_BATCH.take(measured) == 1000
-    assert tolerance(DEFAULT_GATES, LARGEST_BATCH, "lenet") == (True, 0.02)
     assert "largest_batch" not in {gate.metric for gate in DEFAULT_GATES}
     assert LARGEST_BATCH.tolerance > GAP
+
+
+@pytest.mark.parametrize(
+    ("candidate", "verdict"), [(900, Verdict.SLOWER), (1005, Verdict.SAME), (1100, Verdict.FASTER)]
+)
+def test_a_smaller_batch_is_a_regression(tmp_path: Path, pair: Pairer, candidate: int, verdict: Verdict) -> None:
+    """It decides between two releases without being named."""
+
+    def search(task: Task) -> Ended:
+        request = json.loads((task.folder / "request.json").read_text())
+        fits = candidate if "1.9.1" in request["cell"] else 1000
+        found = {**result_of_search(request, fits, fits + 5), "facts": CPU}
+        (task.folder / "result.json").write_text(json.dumps(found))
+        return Ended(Cause.EXITED, 0, wall_s=1.0)
+
+    text = "systems: {1_gpu: {gpus: 1}}\nmodels: [{name: lenet, batch_size: max}]\nparity: false"
+    trial = begin(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1", text), Rules(looks=(3,), confirm=False))
+    around, _ = surroundings(tmp_path / "run", Bench(ends={"bmax": search}))
+    around = replace(around, inventory=replace(around.inventory, gpus=(GPU_A,)))
+    (judged,) = carry_out(trial, around, Policy(), ()).regression.pairs
+
+    (metric,) = judged.metrics
+    assert (metric.metric, metric.gates, judged.verdict) == ("largest_batch", True, verdict)
+    assert metric.ratio == pytest.approx(candidate / 1000)
 
 
 def test_reports_rank_no_search() -> None:
