@@ -108,6 +108,7 @@ _FIELDS = (
     ("axes", _axes, {}),
     ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
+    ("largest_batch", _flag, False),
     ("dataset", _text, "synthetic"),
     ("data", _optional(_data), None),
     ("feed", _feed, feeds.PLACED),
@@ -149,17 +150,24 @@ def request(document):
         if wrong:
             mistakes.append("'%s' %s" % (name, wrong))
         values.append(value)
-    if (document.get("steps", 50) is None) == (document.get("epochs") is None):
-        mistakes.append("give either 'steps' or 'epochs', and set the other to null")
-    if document.get("workers") and document.get("feed") != feeds.LOADER:
-        mistakes.append("'workers' belong to the feed '%s'" % feeds.LOADER)
-    if document.get("gpus") and document.get("cpu_devices", 1) != 1:
-        mistakes.append("'cpu_devices' stand in for GPUs, and there are 'gpus'")
-    if (document.get("mode") == "script") != (document.get("script") is not None):
-        mistakes.append("the mode 'script' and a 'script' go together")
+    mistakes.extend(_contradictions(document))
     if mistakes:
         raise BadRequest("bad request: " + "; ".join(mistakes))
     return Request(*values)
+
+
+def _contradictions(document):
+    """Yield a sentence for each two fields that do not go together."""
+    if (document.get("steps", 50) is None) == (document.get("epochs") is None):
+        yield "give either 'steps' or 'epochs', and set the other to null"
+    if document.get("workers") and document.get("feed") != feeds.LOADER:
+        yield "'workers' belong to the feed '%s'" % feeds.LOADER
+    if document.get("largest_batch") and not document.get("gpus"):
+        yield "'largest_batch' is that of 'gpus', and there are none"
+    if document.get("gpus") and document.get("cpu_devices", 1) != 1:
+        yield "'cpu_devices' stand in for GPUs, and there are 'gpus'"
+    if (document.get("mode") == "script") != (document.get("script") is not None):
+        yield "the mode 'script' and a 'script' go together"
 
 
 def read_request(folder):

@@ -10,7 +10,7 @@ stderr is one sentence with the reason.
 import os
 import sys
 
-from benchmarks import contract, modes, process
+from benchmarks import contract, largest_batch, modes, process
 from benchmarks.errors import Failure
 
 
@@ -21,7 +21,10 @@ def harness(folder):
     def enter(phase):
         contract.write_atomically(folder, "phase", phase + "\n")
 
-    result, summary = modes.named(request.mode).answer(request, enter)
+    if request.largest_batch:
+        result, summary = largest_batch.answer(request, folder, enter)
+    else:
+        result, summary = modes.named(request.mode).answer(request, enter)
     contract.write_atomically(folder, "result.json", contract.result_text(result))
     print(summary)
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from orchestrator import modes
+from orchestrator.modes.parts.largest_batch import MAX, BatchSize, OwnSearch
 from orchestrator.modes.parts.rules import ModeRules
 from orchestrator.modes.parts.settings import (
     PARITY_BATCH,
@@ -137,21 +138,28 @@ class Workload:
     feed: OwnFeed = Feed.PLACED
     workers: OwnWorkers = 0
     scaling: OwnScaling = Scaling.WEAK
+    searches: OwnSearch = False
+    """True if it looks for the largest batch that fits, beginning with `batch_size`."""
 
     @property
     def rules(self) -> ModeRules:
         """Return the rules of its mode."""
-        return modes.RULES[self.mode]
+        return modes.SEARCHES[self.mode] if self.searches else modes.RULES[self.mode]
+
+    @property
+    def batch(self) -> BatchSize:
+        """Return its batch size as a matrix has it."""
+        return MAX if self.searches else self.batch_size
 
     @property
     def label(self) -> str:
         """Return a name such as `lenet-train-b200`, with dataset, feed and scaling if they are off their defaults."""
-        if not self.rules.times_steps or self.rules.subjects:
+        if self.mode not in modes.OF_MODELS:
             axes = self.rules.subjects.label(self.model, self.axes) if self.rules.subjects else ""
             return f"{self.model}-{self.mode}{axes}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
         suffix += feed_suffix(self.feed, self.workers) + scaling_suffix(self.scaling)
-        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
+        return f"{self.model}-{self.mode}-b{self.batch}{suffix}"
 
     def global_batch(self, system: System) -> int:
         """Return the samples of a step over all devices of a system, which share nothing but training."""

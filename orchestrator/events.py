@@ -1,10 +1,12 @@
 """Events while images are built and cells run, for listeners such as a live view, plain lines and a log."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from orchestrator.domain import Outcome
+from orchestrator.modes.parts.settings import LaterFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,15 @@ class PhaseChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatFinished:
+class RepeatFinished(LaterFields):
     """One repeat ended; `throughput` in samples/s where it was measured."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"largest_batch": None}
 
     outcome: Outcome
     throughput: float | None = None
+    largest_batch: int | None = None
+    """Samples of the largest batch that fits, in place of a throughput; None if it was not looked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
 from orchestrator.results.contract import Block, Result, steady_blocks
+from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.telemetry.contract import Telemetry
 from orchestrator.results.throughput import block_rates
 
@@ -151,6 +152,13 @@ class RepeatMeasurement:
     """The share of a block in which steps waited for data, median; None if batches are placed before the blocks."""
     joules_per_sample: Annotated[float | None, Field(exclude_if=_is_none)] = None
     """Energy of its GPUs over the blocks that count; None if it is not known."""
+    search: Annotated[LargestBatch | None, Field(exclude_if=_is_none)] = None
+    """The search for the largest batch; all else is then that of the largest try that fitted. None without one."""
+
+    @property
+    def largest_batch(self) -> int | None:
+        """The samples of the largest batch that fits; None if it was not looked for."""
+        return self.search.fits if self.search else None
 
 
 def repeat_measurement(
@@ -186,6 +194,7 @@ def repeat_measurement(
         gpus=gpu_use(result.blocks, telemetry),
         waiting=_median([None if block.waited_s is None else block.waited_s / block.wall_s for block in counted]),
         joules_per_sample=joules_per_sample(counted, telemetry),
+        search=result.largest_batch,
     )
 
 

@@ -23,13 +23,13 @@ from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.kinds import (
     MODEL_MODES,
     Axis,
+    Batch,
     Bytes,
     CudaText,
     ImageText,
     ModelMode,
     Pins,
     PinText,
-    Positive,
     PythonText,
     Scalar,
     Seconds,
@@ -112,7 +112,7 @@ class ModelEntry(WorkShape):
     model_config = ConfigDict(json_schema_extra=or_short("Name of a model.", ["lenet"]))
 
     name: Word = Field(description="As `orchestrator models` lists it.")
-    batch_size: Axis[Positive] | None = Field(None, description="Samples per step; left out: the model's own.")
+    batch_size: Axis[Batch] | None = Field(None, description="Samples per step, or max; left out: the model's own.")
     dataset: Axis[Word] | None = Field(None, description="Left out: synthetic data.")
     feed: Axis[Feed] | None = Field(None, description="How batches reach the steps; left out: placed before them.")
     workers: Axis[Workers] | None = Field(
@@ -189,7 +189,7 @@ class RuleEntry(Shape):
     system: Axis[Word] | None = Field(None, description="Name of a system of this file.")
     model: Axis[Word] | None = Field(None, description="Name of a model.")
     mode: Axis[Mode] | None = Field(None, description=f"{' or '.join(MODEL_MODES)}.")
-    batch_size: Axis[Positive] | None = Field(None, description="Samples per step.")
+    batch_size: Axis[Batch] | None = Field(None, description="Samples per step, or max.")
     dataset: Axis[Word] | None = Field(None, description="Name of a dataset.")
     feed: Axis[Feed] | None = Field(None, description="placed, fed or loader.")
     workers: Axis[Workers] | None = Field(None, description="Workers of the framework's own loader.")

@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.modes.parts.largest_batch import BatchSize
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 from orchestrator.studies import Claim, Study
 from orchestrator.user_files import Script
@@ -149,7 +150,7 @@ class ModelAxes:
     """An entry of `models`."""
 
     name: str
-    batch_sizes: tuple[int, ...]
+    batch_sizes: tuple[BatchSize, ...]
     datasets: tuple[str, ...]
     settings: Settings = Settings()
     place: str = field(default="", compare=False)
@@ -204,7 +205,7 @@ class Rule:
     systems: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     modes: tuple[Mode, ...] = ()
-    batch_sizes: tuple[int, ...] = ()
+    batch_sizes: tuple[BatchSize, ...] = ()
     datasets: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
     workers: tuple[int, ...] = ()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from orchestrator.modes.parts.largest_batch import LARGEST_BATCH, of_search
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.modes.parts.rules import ModeRules
 
@@ -31,11 +32,13 @@ def _metrics(modes: Mapping[str, ModeRules]) -> Mapping[str, Metric]:
 
 RULES: Final = _read()
 """Every mode by its name, in the order of lists."""
+SEARCHES: Final[Mapping[str, ModeRules]] = MappingProxyType({name: of_search(rules) for name, rules in RULES.items()})
+"""The rules of each mode where the largest batch is looked for."""
 OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_steps and rules.subjects is None)
 """Modes in which a model can be measured."""
 OF_SUBJECTS: Final = MappingProxyType({name: rules.subjects for name, rules in RULES.items() if rules.subjects})
 """Subjects of the modes that measure something else than models."""
 AXES: Final = frozenset(axis.name for subjects in OF_SUBJECTS.values() for axis in subjects.axes)
 """Names of the axes of those subjects, which a rule of the matrix may name beside options."""
-METRICS: Final[tuple[Metric, ...]] = tuple(_metrics(RULES).values())
+METRICS: Final[tuple[Metric, ...]] = (*_metrics(RULES).values(), LARGEST_BATCH)
 """Metrics of all modes, each once."""

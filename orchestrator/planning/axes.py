@@ -10,6 +10,7 @@ from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, Uns
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
+from orchestrator.modes.parts.largest_batch import MAX, BatchSize
 from orchestrator.modes.parts.settings import Scaling
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
@@ -139,9 +140,13 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
     """Yield every workload of a grid, its models first and then its scripts."""
     for model in grid.models:
         for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
-            reason = unsuitable(datasets[dataset], known[model.name], size)
+            searches, batch = size == MAX, _begun_with(size, known[model.name], datasets[dataset])
+            reason = unsuitable(datasets[dataset], known[model.name], batch)
             for scaling, gpus in _scalings(model, mode):
-                workload = Workload(model.name, mode, size, dataset, feed=feed, workers=workers, scaling=scaling)
+                workload = Workload(
+                    model.name, mode, batch, dataset,
+                    feed=feed, workers=workers, scaling=scaling, searches=searches,
+                )  # fmt: skip
                 yield PlannedWork(workload, workload.label, model.settings, reason, gpus=gpus)
     for entry in grid.subjects:
         for workload in subject_workloads(entry):
@@ -156,6 +161,13 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
             frameworks=axes.frameworks,
             packages=axes.packages,
         )
+
+
+def _begun_with(size: BatchSize, model: ModelInfo, dataset: DatasetInfo) -> int:
+    """Return a batch size, or that with which the search for the largest one begins."""
+    if size != MAX:
+        return size
+    return min(model.batch_size, dataset.training) if dataset.training else model.batch_size
 
 
 def _scalings(model: ModelAxes, mode: Mode) -> Iterator[tuple[Scaling, tuple[int, int]]]:
@@ -181,6 +193,18 @@ def unshared(work: Workload, system: System, datasets: Mapping[str, DatasetInfo]
         held = f"the {dataset.training} training samples of {dataset.name}"
         return f"a batch of {batch} on {system.gpus} GPUs is more than {held}"
     return ""
+
+
+def unsearched(work: Workload, system: System) -> str:
+    """Return the reason that the largest batch is not looked for on a system, or "" if it can be, or is not asked for.
+
+    All GPUs together take the same samples by either scaling.
+    """
+    if not work.searches:
+        return ""
+    if not system.gpus:
+        return f"the largest batch is that of a GPU's memory, and {system.name} has no GPU"
+    return "the largest batch is looked for with scaling: weak" if work.scaling is Scaling.STRONG else ""
 
 
 def subject_workloads(entry: SubjectAxes) -> Iterator[Workload]:

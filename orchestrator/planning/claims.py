@@ -10,7 +10,7 @@ from orchestrator.errors import InputError
 from orchestrator.matrix import Rule
 from orchestrator.matrix.model import ClaimedCells, StudyAxes
 from orchestrator.matrix.studies.shapes import LINK
-from orchestrator.modes import METRICS, RULES
+from orchestrator.modes import METRICS
 from orchestrator.modes.parts.claimed import claimed_metric
 from orchestrator.planning import rules
 from orchestrator.studies import Study
@@ -95,7 +95,7 @@ def _named(cells: Cells, *asked: Rule) -> list[str]:
 
 def _metric_mistakes(entry: ClaimedCells, side: str, cell: Claimable) -> list[str]:
     try:
-        claimed_metric(entry.claim.metric, RULES[cell.workload.mode].metrics)
+        claimed_metric(entry.claim.metric, cell.workload.rules.metrics)
     except ValueError as error:
         return [f"{entry.of.place}: claims: {entry.claim.name}: {side}: mode {cell.workload.mode}: {error}"]
     return []

@@ -17,6 +17,7 @@ from orchestrator.planning.document_types import (
     PlannedFile,
     PlannedImage,
     PlannedScript,
+    SearchedCell,
     SharedCell,
     ShorterCell,
 )
@@ -93,6 +94,7 @@ def _cell(cell: Cell) -> PlannedCell:
         "mode": workload.mode,
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
+        **_searched(workload),
         **_fed(workload),
         **_shared(workload),
         "options": dict(cell.options),
@@ -138,6 +140,11 @@ def _wished(system: System) -> GpuCell:
     if system.mig is not None:
         wishes["mig"] = system.mig
     return wishes
+
+
+def _searched(workload: Workload) -> SearchedCell:
+    """Return the mark of a search for the largest batch."""
+    return {"searches": True} if workload.searches else {}
 
 
 def _fed(workload: Workload) -> FedCell:

@@ -41,6 +41,12 @@ class ShorterCell(TypedDict, total=False):
     """Axes of the mode itself; of an operator its size, seeds and tries, in place of the settings above."""
 
 
+class SearchedCell(TypedDict, total=False):
+    """The mark of a cell that looks for the largest batch, beginning with `batch_size`."""
+
+    searches: bool
+
+
 class FedCell(TypedDict, total=False):
     """The feed of a cell, if it is off its default."""
 
@@ -62,7 +68,7 @@ class GpuCell(TypedDict, total=False):
     mig: str
 
 
-class PlannedCell(ShorterCell, FedCell, SharedCell, GpuCell):
+class PlannedCell(ShorterCell, SearchedCell, FedCell, SharedCell, GpuCell):
     """A cell of a plan, as a flat row."""
 
     id: str

@@ -260,7 +260,8 @@ class _Draft:
             )
 
     def _unshared(self, site: _Site, work: PlannedWork) -> str:
-        return "" if work.script else axes.unshared(work.workload, site.system, self.datasets)
+        asked, system = work.workload, site.system
+        return "" if work.script else axes.unsearched(asked, system) or axes.unshared(asked, system, self.datasets)
 
     def _definition(self, site: _Site, work: PlannedWork) -> str:
         """Return the SHA-256 of the framework's own definition of the model, or "" if its builder makes the model."""

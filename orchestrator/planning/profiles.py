@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from orchestrator.catalog import ModelInfo
 from orchestrator.domain import Duration
+from orchestrator.modes.parts.largest_batch import STEPS
 from orchestrator.modes.parts.settings import Profile
 from orchestrator.planning.axes import PlannedWork
 from orchestrator.planning.measures import Measure
@@ -37,7 +38,7 @@ def _size(work: PlannedWork) -> int | None:
 def smaller(work: PlannedWork, info: ModelInfo | None) -> PlannedWork:
     """Return a work with the batch that its model's file says is enough, if that is smaller."""
     most = info.quick.get("batch_size") if info else None
-    if most is None or work.script or work.workload.batch_size <= most:
+    if most is None or work.script or work.workload.searches or work.workload.batch_size <= most:
         return work
     workload = replace(work.workload, batch_size=most)
     return replace(work, workload=workload, label=workload.label, asked=work.workload)
@@ -61,8 +62,11 @@ def shorter(measure: Measure, profile: Profile, work: PlannedWork, info: ModelIn
 def timed(work: PlannedWork, duration: Duration, profile: Profile | None) -> Duration:
     """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask.
 
-    A profile has fewer of them, and leaves the axes as they are, as they name the cell.
+    A profile has fewer of them, and leaves the axes as they are, as they name the cell. A search for the largest batch
+    has its own duration.
     """
+    if work.workload.searches:
+        return STEPS
     if work.calls is None:
         return duration
     blocks, each = work.calls

@@ -29,7 +29,7 @@ def work_bits(rules: Sequence[Rule], work: Workload) -> int:
         return (
             _any(rule.models, work.model)
             and _any(rule.modes, work.mode)
-            and _any(rule.batch_sizes, work.batch_size)
+            and _any(rule.batch_sizes, work.batch)
             and _any(rule.datasets, work.dataset)
             and _any(rule.feeds, work.feed)
             and _any(rule.workers, work.workers)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from orchestrator.domain import Mode
 from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
 from orchestrator.results.facts import Facts
+from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.outputs import Outputs
 from orchestrator.user_files import SequenceInput, Take
 
@@ -99,6 +100,8 @@ class Request(Strict):
     """The script of the mode `script`, whose answer is a `ScriptResult` (`results/scripts/contract.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
     """Samples of a step, of all devices together."""
+    largest_batch: Annotated[bool, Field(exclude_if=lambda searches: not searches)] = False
+    """True to look for the largest batch that fits the device, beginning with `batch_size`."""
     dataset: str = "synthetic"
     data: DataRequest | None = None
     """The dataset in a folder of the user's own; None for one of the image's."""
@@ -311,5 +314,7 @@ class Result(Strict):
     """None in older results."""
     outputs: Annotated[Outputs | None, Field(exclude_if=lambda outputs: outputs is None)] = None
     """Of an operator; None in other modes, and where nothing is computed."""
+    largest_batch: Annotated[LargestBatch | None, Field(exclude_if=lambda search: search is None)] = None
+    """Of a request for it. All else is then that of the largest try that fitted."""
     facts: Facts
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""

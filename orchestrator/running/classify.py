@@ -13,6 +13,7 @@ from orchestrator.results.contract import (
     Request,
     Result,
 )
+from orchestrator.results.largest_batch import LargestBatch, broken_search
 from orchestrator.results.scripts import contract as scripts
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.runtimes import STOPPED, Ended, Task
@@ -75,14 +76,35 @@ def discrepancy(request: Request, result: Result) -> str | None:
     """Return the first mismatch of a valid result with its request, in one line, or None."""
     if (result.cell, result.repeat) != (request.cell, request.repeat):
         return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
+    if (result.largest_batch is not None) is not request.largest_batch:
+        return f"result.json has {'no' if request.largest_batch else 'a'} search for the largest batch"
+    if result.largest_batch is not None:
+        return _wrong_search(request, result, result.largest_batch)
+    return _wrong_samples(request.batch_size, result) or _wrong_steps(request, result)
+
+
+def _wrong_search(request: Request, result: Result, search: LargestBatch) -> str | None:
+    shared = max(1, request.gpus) if RULES[request.mode].has_loss else 1
+    return broken_search(search, shared) or _wrong_samples(search.fits, result) or _wrong_loss(request, result)
+
+
+def _wrong_samples(batch_size: int, result: Result) -> str | None:
     for block in (result.first_step, *result.warmup, *result.blocks):
-        if block.samples != block.steps * request.batch_size:
-            return f"result.json counts {block.samples} samples in {block.steps} steps of {request.batch_size}"
-    if wrong := _wrong_latencies(request.latency_steps, result):
+        if block.samples != block.steps * batch_size:
+            return f"result.json counts {block.samples} samples in {block.steps} steps of {batch_size}"
+    return None
+
+
+def _wrong_steps(request: Request, result: Result) -> str | None:
+    if wrong := _wrong_latencies(request.latency_steps, result) or _wrong_loss(request, result):
         return wrong
+    return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
+
+
+def _wrong_loss(request: Request, result: Result) -> str | None:
     if (result.loss is not None) is not RULES[request.mode].has_loss:
         return f"result.json has {'no' if result.loss is None else 'a'} loss; the mode is {request.mode}"
-    return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
+    return None
 
 
 def _wrong_latencies(requested: int, result: Result) -> str | None:

@@ -22,6 +22,7 @@ from orchestrator.running.last_cells import LastCells
 from orchestrator.running.launch import Launcher
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity import check_parity
+from orchestrator.running.refused_batches import RefusedBatches
 from orchestrator.running.slots import model as slots
 from orchestrator.running.slots.schedule import PlacedJob, Schedule, Used
 from orchestrator.running.slots.side_by_side import JobsAtOnce, Neighbours
@@ -76,6 +77,7 @@ class _Execution:
         self._positions = count(1)
         self._failed = ""
         """The first cell whose failure leaves the rest not run; empty without one."""
+        self._refused = RefusedBatches(plan.cells, surroundings.run)
         self._images = {image.name: image for image in plan.images}
         self._allocations = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
@@ -89,8 +91,7 @@ class _Execution:
         check_parity(self._plan, provided, self._allocations, self._with, retry_failed=self._policy.retry_failed)
         last_cells = LastCells((cell for cell, _ in todo), provided, self._with.free, self._with.listener)
         for cell, outcome, result in self._ended(repeats, todo, provided):
-            reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
-            self._with.listener(RepeatFinished(outcome, reached))
+            self._with.listener(_finished(cell, outcome, result))
             if not self._failed and not self._with.stop.is_set():  # a resumed run needs what is left
                 last_cells.done(cell)
             yield outcome
@@ -138,6 +139,7 @@ class _Execution:
             outcome, result = self._one(cell, number, position, allocation, provided)
         except FolderError as error:
             outcome, result = self._unusable(cell, number, error)
+        self._refused.note(cell, result)
         if self._policy.fail_fast and outcome.status.is_failure and outcome.status is not cell.expect:
             self._failed = self._failed or cell.id
         return cell, outcome, result
@@ -181,6 +183,8 @@ class _Execution:
             outcome = _not_launched(cell, repeat, Status.NO_DEVICE, allocation.reason)
         elif why_not := self._unmet(cell, allocation):
             outcome = _not_launched(cell, repeat, Status.UNSUPPORTED, why_not)
+        elif too_large := self._refused.why_too_large(cell):
+            outcome = _not_launched(cell, repeat, Status.OOM_DEVICE, too_large)
         elif self._failed:
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, f"left out after {self._failed} failed")
         elif self._with.stop.is_set():
@@ -251,6 +255,13 @@ class _Execution:
                 break
         counts = attempts.settle(outcome)
         return counts, result if counts is outcome else self._with.run.result(counts)
+
+
+def _finished(cell: Cell, outcome: Outcome, result: Result | None) -> RepeatFinished:
+    if result and result.largest_batch:
+        return RepeatFinished(outcome, largest_batch=result.largest_batch.fits)
+    reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
+    return RepeatFinished(outcome, reached)
 
 
 def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str | None = None) -> Outcome:

@@ -79,7 +79,8 @@ class Launcher:
             note(task.log, str(error))
         finally:
             copy.remove()
-        judgement = judge(result) if result else None
+        # What else ran on the CPUs decides nothing about memory.
+        judgement = judge(result) if result and not result.largest_batch else None
         marks = self._marked(watch, folder, result)
         outcome = Outcome(
             cell_id=cell.id,

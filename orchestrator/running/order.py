@@ -15,13 +15,15 @@ def order(cells: Sequence[Cell], seed: int) -> tuple[Repeat, ...]:
     """Order the repeats in blocks, each of which holds one repeat of every cell, shuffled with the seed.
 
     Slow drifts of the host then touch all cells alike, and neighbours differ from block to block
-    (a randomised complete block design).
+    (a randomised complete block design). In each block, searches for the largest batch come first, as they tell which
+    other cells need no launch.
     """
     generator = random.Random(seed)  # noqa: S311 - an order, not a secret
     blocks = []
     for repeat in range(max((cell.repeats for cell in cells), default=0)):
         block = [(cell, repeat) for cell in cells if repeat < cell.repeats]
         generator.shuffle(block)
+        block.sort(key=lambda entry: not entry[0].workload.searches)
         blocks.append(block)
     return tuple(entry for block in blocks for entry in block)
 

@@ -23,6 +23,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         mode=cell.workload.mode,
         axes=_axes(cell),
         batch_size=cell.global_batch,
+        largest_batch=cell.workload.searches,
         dataset=cell.workload.dataset,
         feed=cell.workload.feed,
         workers=cell.workload.workers,

@@ -72,9 +72,10 @@ def prove(options: InterferenceOptions, host: Host) -> InterferenceProof:
 
 def _cell(plan: Plan, here: Inventory) -> tuple[Cell, int]:
     """Return the cell that is measured, and how many of it run at once."""
-    cells = sorted((cell for cell in plan.cells if cell.system.gpus), key=lambda cell: cell.system.gpus)
+    timed = (cell for cell in plan.cells if cell.system.gpus and not cell.workload.searches)
+    cells = sorted(timed, key=lambda cell: cell.system.gpus)
     if not cells:
-        raise InputError("no cell of the matrix has GPUs: give systems `gpus`, or select others")
+        raise InputError("no timed cell of the matrix has GPUs: give systems `gpus`, or select others")
     given = {cell.system: allocate(cell.system, here) for cell in cells}
     suiting = pools(given, here, shares(here))
     for cell in cells:

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from container_support import document
 
-from benchmarks import contract, measure
+from benchmarks import contract, largest_batch, measure
 from benchmarks.errors import BadRequest, Diverged
+from orchestrator.modes.parts.largest_batch import GAP
 from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS, Request
 
@@ -17,7 +18,8 @@ def test_container_and_host_share_fields_and_defaults() -> None:
 
     ours = contract.request(minimal)._asdict()
     request = Request.model_validate(minimal)
-    only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes, "cpu_devices": 1}
+    only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes}
+    only_off_default |= {"cpu_devices": 1, "largest_batch": False}
 
     assert ours == request.model_dump(mode="json", by_alias=True) | only_off_default
 
@@ -25,6 +27,10 @@ def test_container_and_host_share_fields_and_defaults() -> None:
 def test_container_and_host_limit_the_latency_pass_alike() -> None:
     assert (measure.LEAST_LATENCY_STEPS, measure.LATENCY_LIMIT_S) == (LEAST_LATENCY_STEPS, LATENCY_LIMIT_S)
     assert measure.DEFAULT_LATENCY_STEPS == LATENCY_STEPS
+
+
+def test_container_and_host_agree_on_the_gap() -> None:
+    assert largest_batch.GAP_PERCENT == 100 * GAP
 
 
 @pytest.mark.parametrize(

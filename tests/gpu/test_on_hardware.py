@@ -102,9 +102,25 @@ def test_gpu_tells_energy_memory_and_use(measured: Mapping[str, Any]) -> None:
 
 
 def test_too_large_a_batch_is_out_of_memory(pin: str, tmp_path: Path) -> None:
-    """A batch beyond any memory ends as `oom_device`."""
-    cells = cells_of(tmp_path, pin, models=[{"name": "vgg19", "batch_size": 1_000_000}], systems={"1_gpu": {"gpus": 1}})
+    """A batch of all samples is beyond the memory of most GPUs, and ends as `oom_device`."""
+    cells = cells_of(tmp_path, pin, models=[{"name": "vgg19", "batch_size": 50_000}], systems={"1_gpu": {"gpus": 1}})
 
     (cell,) = cells.values()
     outcome = cell["repeats"][0]["outcome"]
     assert outcome["status"] == "oom_device", outcome["reason"]
+
+
+def test_largest_batch_agrees_three_times(pin: str, tmp_path: Path) -> None:
+    """Three searches agree within 2 %, and a batch beyond what they refused is not launched."""
+    models = [{"name": "vgg19", "batch_size": ["max", 50_000]}]
+    cells = cells_of(tmp_path, pin, models=models, systems={"1_gpu": {"gpus": 1}}, repeats=3, timeout="30m")
+
+    (search,) = (cell for id_, cell in cells.items() if "-bmax" in id_)
+    (large,) = (cell for id_, cell in cells.items() if "-b50000" in id_)
+    ended = [repeat["outcome"] for repeat in search["repeats"]]
+    assert [outcome["status"] for outcome in ended] == ["ok"] * 3, ended
+    found = [repeat["measurement"]["search"]["fits"] for repeat in search["repeats"]]
+    assert max(found) <= 1.02 * min(found)
+    if all(repeat["measurement"]["search"]["refused"] for repeat in search["repeats"]):
+        assert {repeat["outcome"]["status"] for repeat in large["repeats"]} == {"oom_device"}
+        assert {repeat["outcome"]["attempts"] for repeat in large["repeats"]} == {0}

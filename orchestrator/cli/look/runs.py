@@ -135,6 +135,8 @@ def _details(shown: "ShowResult", outcome: "Outcome") -> tuple[str, str]:
         return problem or outcome.reason, folder
     if isinstance(result, ScriptResult):
         return _printed(result), folder
+    if result.largest_batch:
+        return f"largest batch {result.largest_batch.fits:,}", folder
     return rate(throughput(result, epochs=_in_epochs(shown.run, outcome.cell_id))), folder
 
 

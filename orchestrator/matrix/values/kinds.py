@@ -10,7 +10,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictInt
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    StrictInt,
+    WrapValidator,
+)
 from pydantic import WithJsonSchema as Schema
 from pydantic_core import CoreSchema, core_schema
 
@@ -18,6 +27,7 @@ from orchestrator import limits, modes
 from orchestrator.domain import Mode, OptionValue
 from orchestrator.matrix.model import parse_pin, pin_key, release_key
 from orchestrator.matrix.values import units
+from orchestrator.modes.parts.largest_batch import MAX, BatchSize
 
 MAX_WORD = 100
 WORD = r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"
@@ -159,6 +169,25 @@ PinText = Annotated[
 ]
 Scalar = Annotated[OptionValue, BeforeValidator(_scalar), Schema({"type": ["boolean", "integer", "number", "string"]})]
 Positive = Annotated[StrictInt, Field(ge=1, le=limits.MAX_COUNT)]
+
+
+def _or_max(value: object, number: Callable[[object], int]) -> BatchSize:
+    return MAX if value == MAX else number(value)
+
+
+def _unchanged(size: BatchSize) -> BatchSize:
+    return size
+
+
+if TYPE_CHECKING:
+    Batch = BatchSize
+else:
+    Batch = Annotated[
+        Positive,
+        WrapValidator(_or_max),
+        PlainSerializer(_unchanged),
+        Schema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": limits.MAX_COUNT}, {"const": MAX}]}),
+    ]
 Seconds = Annotated[
     float,
     BeforeValidator(units.duration_s),

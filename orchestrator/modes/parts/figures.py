@@ -84,6 +84,10 @@ class RepeatFigures(Protocol):
         """Highest memory of the device, or None if the framework does not report it."""
 
     @property
+    def largest_batch(self) -> int | None:
+        """The largest batch that fits, or None if it was not looked for."""
+
+    @property
     def joules_per_sample(self) -> float | None:
         """Energy of the GPUs for each sample, or None if it is not known."""
 

@@ -42,7 +42,7 @@ class ModeRules:
     columns: tuple[Metric, ...] = ()
     """Metrics that a report shows in a table of their own, next to what it shows of every mode. None is exact."""
     times_steps: bool = True
-    """True if steps are timed and cells compared; false if a script does what it likes."""
+    """True if steps are timed and cells ranked; false of scripts, and of searches for the largest batch."""
     subjects: Subjects | None = None
     """The subjects and the axes of a mode that measures no models; None for models and scripts."""
     has_loss: bool = False

@@ -33,6 +33,8 @@ EMPTY_START_S = 0.3
 """The same time without a framework."""
 UNKNOWN_S = 8.0
 """Time of a script, or of a model whose work the host cannot read, before the first measurement."""
+SEARCH_TRIES = 14
+"""Processes of a search for the largest batch, of which seven bisect and the others double."""
 LEAST_STEP_S = 0.0005
 CALL_S = 0.005
 """A call of a single operator, with the reading of the host around it."""
@@ -120,7 +122,7 @@ class Durations:
             if before:
                 return ContainerEstimate(median(each.outside_s for each in before), "measured")
             return ContainerEstimate(UNKNOWN_S, "unknown")
-        start_s = self._start_s(cell, builder)
+        start_s = self._start_s(cell, builder) * (SEARCH_TRIES if cell.workload.searches else 1)
         if builder in idle_builders():
             return ContainerEstimate(start_s, "measured" if before else "assumed")
         if cell.workload.rules.subjects:

@@ -77,7 +77,9 @@ class Judge:
     def _metric_rules(self, side: SideEvidence) -> Iterator[MetricRule]:
         work = side.last.cell.workload
         for metric in work.rules.metrics:
-            yield MetricRule(metric, *tolerance(self.rules.gates, metric, work.model))
+            decides, share = tolerance(self.rules.gates, metric, work.model)
+            # A search has one metric, whatever decides of other cells.
+            yield MetricRule(metric, decides or work.searches, share)
 
     def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity:
         """Return the answer of the parity checks."""

@@ -130,7 +130,7 @@ class _Gathering:
             label=label,
             repeats=repeats,
             statuses=counts(repeat.outcome.status for repeat in repeats),
-            measurement=measurement(measured, self.step_s) if measured else None,
+            measurement=measurement(measured, self.step_s) if measured and not self.cell.workload.searches else None,
             facts=self.shared(merged(self.facts)),
             measurement_versions=tuple(sorted(self.versions)),
             printed=printed(self.cell.script.metrics, sorted(self.printed, key=_number)) if self.cell.script else (),

@@ -82,7 +82,7 @@ class ClaimJudge:
         if cell is None:
             skipped = (skip.reason for skip in self.skips if skip.cell_id == cell_id)
             return f"{cell_id} is left out: {clean_line(next(skipped, 'it is not in this run'))}"
-        if cell.measurement is not None:
+        if any(repeat.measurement for repeat in cell.repeats):
             return ""
         ended = Counter((repeat.outcome.status, repeat.outcome.reason) for repeat in cell.repeats)
         (status, reason), _ = ended.most_common(1)[0]

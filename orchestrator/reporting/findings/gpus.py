@@ -19,7 +19,7 @@ def gpu_warnings(cells: Sequence[CellReport]) -> Iterable[str]:
     observed = [
         Observed(cell.cell.id, repeat.outcome.ran_on, repeat.measurement.samples_per_s)
         for cell in cells
-        if cell.computes
+        if cell.computes and not cell.cell.workload.searches
         for repeat in cell.repeats
         if repeat.measurement and repeat.outcome.ran_on and "," not in repeat.outcome.ran_on
     ]

@@ -38,7 +38,7 @@ class CellReport:
     repeats: tuple[Repeat, ...]
     statuses: StatusCounts
     measurement: Measurement | None
-    """None where no repeat is `ok`."""
+    """None where no repeat is `ok`, and of a search for the largest batch, whose steps are not timed."""
     facts: Facts
     """The facts that containers report about themselves; different values are joined by ` | `."""
     measurement_versions: tuple[int, ...] = ()
@@ -258,6 +258,11 @@ class Report(LaterFields):
     def scripts(self) -> tuple[CellReport, ...]:
         """The cells of foreign scripts, which are in no group."""
         return tuple(cell for cell in self.cells if cell.cell.script)
+
+    @property
+    def searches(self) -> tuple[CellReport, ...]:
+        """The cells that look for the largest batch, which are in no group."""
+        return tuple(cell for cell in self.cells if cell.cell.workload.searches)
 
     @property
     def by_id(self) -> dict[str, CellReport]:

@@ -35,7 +35,8 @@ def shortened_lines(cells: Sequence[CellReport], plan: Plan) -> Iterator[str]:
     """
     alike: dict[str, list[str]] = {}
     for report in cells:
-        of_axes = report.cell.script or report.cell.workload.axes  # an id names axes off their default
+        work = report.cell.workload
+        of_axes = report.cell.script or work.axes or work.searches  # an id names axes off their default
         less = [] if of_axes else [*_less(report.cell, plan), *_missing(report)]
         if less:
             alike.setdefault(", ".join(less), []).append(report.cell.id)

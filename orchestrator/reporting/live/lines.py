@@ -61,7 +61,7 @@ def event_schema() -> dict[str, Any]:
         definitions |= schema.pop("$defs", {})
         head = {"event": {"const": event_name(kind)}, "at": {"type": "string", "format": "date-time"}}
         schema["properties"] = head | schema["properties"]
-        schema["required"] = list(schema["properties"])
+        schema["required"] = [name for name in schema["properties"] if name not in getattr(kind, "LATER", ())]
         definitions[kind.__name__] = schema | {"additionalProperties": False}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from orchestrator.domain import Outcome, Status
+from orchestrator.domain import Status
 from orchestrator.events import (
     BuildFinished,
     BuildStarted,
@@ -58,8 +58,8 @@ def line(event: Event, total: int) -> str:
             text = f"{planned} {plural('repeat', planned)} to measure" + (f", {done} done before" if done else "")
         case RepeatStarted(cell_id=cell_id, repeat=repeat, position=position):
             text = f"[{position}/{total}] {cell_id} repeat {repeat}"
-        case RepeatFinished(outcome=outcome, throughput=throughput):
-            text = f"  {ended(outcome, throughput)}"
+        case RepeatFinished():
+            text = f"  {ended(event)}"
         case Transferred(what=what, done_bytes=done, total_bytes=total_bytes):
             text = f"{what}: {transferred(done, total_bytes)}"
         case Notice(message=message):
@@ -85,9 +85,12 @@ def transferred(done_bytes: int, total_bytes: int | None) -> str:
     return f"{done_bytes / 1e6:,.0f}" + (f" of {total_bytes / 1e6:,.0f} MB" if total_bytes else " MB")
 
 
-def ended(outcome: Outcome, throughput: float | None) -> str:
+def ended(event: RepeatFinished) -> str:
     """`mxnet-1.9.1-cpu/lenet-train-b200 repeat 0: ok, 13,402 samples/s, 12.5 s`."""
-    figures = [f"{rate(throughput)} samples/s"] if throughput is not None else []
+    outcome = event.outcome
+    figures = [f"{rate(event.throughput)} samples/s"] if event.throughput is not None else []
+    if event.largest_batch is not None:
+        figures.append(f"largest batch {event.largest_batch:,}")
     if outcome.wall_s:
         figures.append(seconds(outcome.wall_s))
     status = ", ".join([outcome.status.value, *figures])

@@ -61,7 +61,7 @@ class LiveView:
                 return
         if isinstance(event, RepeatFinished):
             style = _style(event.outcome.status, disturbed=bool(event.outcome.disturbance))
-            self._console.print(Text(ended(event.outcome, event.throughput), style=style))
+            self._console.print(Text(ended(event), style=style))
         elif isinstance(event, Notice | BuildFinished):
             self._console.print(Text(line(event, 0), style="dim"))
 

@@ -42,8 +42,8 @@ def _measured(run: Run, cell: Cell, outcome: Outcome) -> Earlier | None:
         result = read_repeat(run, outcome).result
     except OSError:
         return None
-    if result is None or not result.blocks:
-        return None
+    if result is None or not result.blocks or result.largest_batch:
+        return None  # a search says nothing of the pace
     phases = result.phases
     steps_s = phases.warmup_s + phases.steady_s + phases.latency_s + (phases.evaluation_s or 0.0)
     return Earlier(

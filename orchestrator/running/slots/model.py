@@ -10,6 +10,7 @@ from orchestrator.devices.host import fits
 from orchestrator.devices.shares import Shares, suits
 from orchestrator.domain import Cell, Outcome, System, Workload
 from orchestrator.running.order import Repeat
+from orchestrator.running.refused_batches import without_batch
 from orchestrator.running.slots.schedule import SlotJob
 
 
@@ -60,11 +61,15 @@ def jobs(
 
     The cells of a group run on the same GPUs in a repeat, and on others in the next, so that no difference between
     GPUs is taken for one between cells. `repeats` are in random order, which the cells of a job keep. Jobs of like
-    length come in an order drawn with the seed. An interrupted job goes on where its other cells ran.
+    length come in an order drawn with the seed. An interrupted job goes on where its other cells ran. A job with a
+    search for the largest batch has the cells of every batch size, so that none of them begins before the search ends.
     """
+    searched = {(cell.system, without_batch(cell.workload)) for cell, _ in repeats if cell.workload.searches}
     units: dict[tuple[int, System, Workload], list[Repeat]] = {}
     for cell, repeat in repeats:
-        units.setdefault((repeat, cell.system, cell.workload), []).append((cell, repeat))
+        shared = (cell.system, without_batch(cell.workload))
+        system, workload = shared if shared in searched else (cell.system, cell.workload)
+        units.setdefault((repeat, system, workload), []).append((cell, repeat))
     left = {(cell.id, repeat) for cell, repeat in todo}
     made = []
     for (block, system, workload), unit in units.items():

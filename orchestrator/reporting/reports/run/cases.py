@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.domain import Status
 from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
-from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings import largest_batches, shared_texts
 from orchestrator.reporting.findings.model import CellReport, Repeat, Report
 from orchestrator.reporting.reports.run.claims import TITLE, claim_cases
 from orchestrator.wording import rate
@@ -24,6 +25,9 @@ def _suites(report: Report) -> Iterator[Suite]:
     tails = {log.log: log.tail for problem in report.problems for log in problem.logs}
     for group in report.groups:
         yield _suite(report, group.label, (case for name in group.cell_ids for case in _cases(cells[name], tails)))
+    if report.searches:
+        title = largest_batches.TITLE.lower()
+        yield _suite(report, title, (case for cell in report.searches for case in _cases(cell, tails)))
     if report.scripts:
         yield _suite(
             report,
@@ -53,7 +57,7 @@ def _cases(cell: CellReport, tails: Mapping[str, str]) -> Iterator[Case]:
 def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> Case:
     outcome = repeat.outcome
     name, group = f"repeat {outcome.repeat}", cell.cell.id
-    said = [f"ok: {rate(repeat.measurement.samples_per_s)} samples/s"] if repeat.measurement else []
+    said = [f"ok: {_figure(repeat.measurement)}"] if repeat.measurement else []
     said += [f"disturbed: {outcome.disturbance}"] if outcome.disturbance else []
     said += [f"log: {outcome.log}"] if outcome.log else []
     if outcome.status is not Status.OK and outcome.status is cell.cell.expect:
@@ -64,6 +68,12 @@ def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> Case:
             out="\n".join(said), log=tails.get(outcome.log or "", ""),
         )  # fmt: skip
     return Case(name, group, outcome.wall_s, out="\n".join(said))
+
+
+def _figure(measured: RepeatMeasurement) -> str:
+    if measured.search:
+        return f"largest batch {largest_batches.size_text(measured.search.fits)}"
+    return f"{rate(measured.samples_per_s)} samples/s"
 
 
 def _result(status: Status) -> CaseResult:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
-from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings import largest_batches, shared_texts
 from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_HEADS,
     EFFICIENCY_NOTE,
@@ -52,6 +52,10 @@ def full(report: Report) -> Iterator[Block]:
         yield from _group(cells, group)
     if report.groups:
         yield Paragraph(LEGEND)
+    if report.searches:
+        yield Heading(largest_batches.TITLE)
+        yield table(largest_batches.HEADS, largest_batches.rows(report.searches), largest_batches.NUMBERS)
+        yield Paragraph(largest_batches.NOTE)
     if report.scripts:
         yield Heading(shared_texts.PRINTED_TITLE)
         yield Paragraph(shared_texts.PRINTED_NOTE)

@@ -22,7 +22,7 @@ from orchestrator.reporting.blocks import (
     table,
 )
 from orchestrator.reporting.document import Section, section
-from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings import largest_batches, shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
 from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
 from orchestrator.reporting.findings.sweeps import sweeps
@@ -76,6 +76,8 @@ def sections_after(view: PageView) -> Iterator[Section]:
     """Yield the sections below the groups."""
     report = view.report
     yield from claims_section(report)
+    if report.searches:
+        yield section("largest", largest_batches.TITLE, _largest(view))
     if report.scripts:
         yield section("printed", shared_texts.PRINTED_TITLE, _printed(view))
     if report.problems:
@@ -127,6 +129,13 @@ def _listed(page: RunPage) -> Sentence:
     place = f", from place {first.first}" if first.first > 1 else ""
     more = (" ", Phrase(f"and {len(others)} more", "on")) if others else ()
     return (Link(f"{first.group.label}{place}", page.name), *more)
+
+
+def _largest(view: PageView) -> Iterator[Block]:
+    searches = view.report.searches
+    yield table(largest_batches.HEADS, largest_batches.rows(searches), largest_batches.NUMBERS, largest_batches.NOTE)
+    if sum(len(cell.repeats) for cell in searches) <= _MOST_REPEATS:
+        yield every_repeat(view, searches, "searches")
 
 
 def _printed(view: PageView) -> Iterator[Block]:

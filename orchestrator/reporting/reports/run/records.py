@@ -19,8 +19,9 @@ _CELL = (
     *("cell", "framework", "version", "backend", "python", "packages", "options", "image"),
     *("system", "cpus", "gpus", "model", "mode", "batch_size", "dataset", "definition"),
 )
+_PACE = ("samples_per_s", "block_variation", "cpu_cores")
 _REPEAT = (
-    *("repeat", "status", "reason", "samples_per_s", "block_variation", "cpu_cores"),
+    *("repeat", "status", "reason", *_PACE),
     *(f"{phase}_s" for phase in PHASES),
     *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
     *("cpu_user_s", "cpu_system_s", "read_bytes", "written_bytes", "gpu_energy_j", "gpu_hottest_c"),
@@ -124,7 +125,7 @@ def _cell_columns(cell: Cell) -> dict[str, Value]:
     values = (
         *(cell.id, framework.name, framework.version, backend, framework.python, packages, options(cell.options)),
         *(cell.image, system.name, system.cpus, system.gpus),
-        *(workload.model, workload.mode.value, workload.batch_size, workload.dataset, cell.definition),
+        *(workload.model, workload.mode.value, workload.batch, workload.dataset, cell.definition),
     )
     return {**dict(zip(_CELL, values, strict=True)), **dict(workload.axes)}
 
@@ -175,10 +176,9 @@ def _measured_columns(repeat: Repeat) -> dict[str, Value]:
     if measurement is None:
         return {}
     latency = measurement.latency
+    paced = (measurement.samples_per_s, measurement.block_variation, measurement.cpu_cores)
     return {
-        "samples_per_s": measurement.samples_per_s,
-        "block_variation": measurement.block_variation,
-        "cpu_cores": measurement.cpu_cores,
+        **({} if measurement.search else dict(zip(_PACE, paced, strict=True))),
         "peak_rss_bytes": measurement.peak_rss_bytes,
         "peak_device_bytes": measurement.peak_device_bytes,
         "first_loss": measurement.first_loss,

@@ -22,7 +22,7 @@ from orchestrator.reporting.blocks import (
     TableCell,
     table,
 )
-from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings import largest_batches, shared_texts
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
 from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
@@ -74,6 +74,12 @@ def short(report: Report) -> Iterator[Block]:
         yield replace(table(sweep.heads, sweep.rows, sweep.numbers), is_wide=True)
         yield Paragraph(SWEEP_NOTE, Tone.FAINT)
     yield from _groups(report)
+    if report.searches:
+        yield Gap()
+        yield Heading(largest_batches.TITLE)
+        found = table(largest_batches.HEADS, largest_batches.rows(report.searches), largest_batches.NUMBERS)
+        yield replace(found, is_wide=True)
+        yield Paragraph(largest_batches.NOTE, Tone.FAINT)
     if report.scripts:
         yield Gap()
         yield Heading(shared_texts.PRINTED_TITLE)
