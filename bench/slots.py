@@ -1,6 +1,7 @@
 """Cells on eight fake GPUs side by side, against the least time that any schedule takes, and against one at a time.
 
     python -m bench.slots [--matrices 100]
+    python -m bench.slots --real        # the whole program on a fake host, for about six minutes: `bench/sleeping.py`
 
 The GPUs are fakes and the times virtual, so that the figures are those of the schedule alone: 64 cells of 1, 2 and 4
 GPUs (three of five take 1), which take 1 to 20 s. No two may meet on a GPU.
@@ -15,6 +16,7 @@ import statistics
 import time
 from typing import Any
 
+from bench import sleeping
 from orchestrator.devices import Gpu
 from orchestrator.domain import System
 from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
@@ -104,7 +106,9 @@ def run(matrices: int = 100) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.slots", description=__doc__.splitlines()[0])
     parser.add_argument("--matrices", "--pairs", type=int, default=100)
-    print(json.dumps(run(parser.parse_args().matrices)))
+    parser.add_argument("--real", action="store_true", help="in real time, by the whole program on a fake host")
+    options = parser.parse_args()
+    print(json.dumps(sleeping.run() if options.real else run(options.matrices)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.native.tensorflow import computed_on
 
-OLDEST = (2, 4)
+OLDEST = (2, 2)
 AVERAGING = "mean, by MirroredStrategy"
 RUNNING_VALUES = "mean over the devices"
 

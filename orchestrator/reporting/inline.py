@@ -96,10 +96,13 @@ def _rates(low: float, high: float) -> str:
 
 
 def factor_interval(value: Ratio) -> str:
-    """Return an interval as `0.531–0.572`, or the reason there is none."""
-    if value.low is None or value.high is None:
-        return "no interval"
-    return f"{factor(value.low)}–{factor(value.high)}"
+    """Return the interval of a ratio as `0.531–0.572`, or the reason there is none."""
+    return factor_range(value.low, value.high)
+
+
+def factor_range(low: float | None, high: float | None) -> str:
+    """Return the range of a factor as `0.531–0.572`, or the reason there is none."""
+    return "no interval" if low is None or high is None else f"{factor(low)}–{factor(high)}"
 
 
 def verdict(value: Ratio) -> str:

@@ -64,6 +64,7 @@ def _group(group: Group, selection: Selection) -> Group:
         sentence=f"{group.sentence} {left:,} of the {total:,} cells here {'is' if left == 1 else 'are'} left out by "
         f"{selection.options}, and counted all the same.",
         floors=floors,
+        efficiencies=tuple(each for each in group.efficiencies if selection.takes(each.cell_id)),
     )
 
 

@@ -114,7 +114,7 @@ class _Execution:
             jobs = slots.jobs(repeats, part, self._with.run.outcome, leave, self._policy.seed)
             schedule = Schedule(jobs, suiting, used)
             for ended in JobsAtOnce(schedule, work, time.monotonic).results():
-                schedule.leave_out(self._launcher.pool.left_out(self._with.inventory.gpus))
+                schedule.leave_out(self._with.pool.left_out(self._with.inventory.gpus))
                 yield ended
 
     def _placed(self, system: System, placed: PlacedJob[Repeat]) -> Allocation | NoDevice:
@@ -125,7 +125,7 @@ class _Execution:
 
     def _left(self, system: System) -> Allocation | NoDevice:
         """Return what a system gets of the devices that have not failed."""
-        given = self._launcher.pool.allocation(self._allocations[system], system, self._with.inventory)
+        given = self._with.pool.allocation(self._allocations[system], system, self._with.inventory)
         self._allocations[system] = given
         return given
 

@@ -8,7 +8,6 @@ from orchestrator.devices.disturbance import judge
 from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
 from orchestrator.devices.watch.gpu_watch import GpuWatch
-from orchestrator.devices.watch.pool import GpuPool
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged
 from orchestrator.processes import Cause, LostError, StartError, tail
@@ -41,7 +40,6 @@ class Launcher:
         self._reported_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
         self._data = {data.name: data for data in plan.data}
-        self.pool = GpuPool()
 
     def measure(
         self, cell: Cell, repeat: int, ready: Ready, allocation: Allocation, attempts: Attempts
@@ -49,7 +47,7 @@ class Launcher:
         """Launch a repeat once. Return its outcome, and its result if it was measured."""
         run, runtime = self._with.run, self._with.runtime
         earlier = attempts.begin()
-        if left_out := self.pool.why_left_out(allocation.gpus):
+        if left_out := self._with.pool.why_left_out(allocation.gpus):
             return Outcome(cell.id, repeat, Status.NO_DEVICE, left_out, attempts=earlier), None
         data = self._data.get(cell.workload.dataset)
         request, files = self._request(cell, repeat, allocation, data)
@@ -151,7 +149,7 @@ class Launcher:
         if watch.seen.telemetry is not None:
             write_telemetry(folder, watch.seen.telemetry)
         marks = watch.marks(spans(result.blocks) if result else ())
-        self.pool.note(marks)
+        self._with.pool.note(marks)
         return "; ".join(map(str, marks))
 
     def _gate(self, allocation: Allocation) -> GateEnd | None:

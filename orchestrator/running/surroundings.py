@@ -9,6 +9,7 @@ from orchestrator.devices import Allocation, Inventory
 from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
 from orchestrator.devices.watch.gpu_watch import GpuWatch
+from orchestrator.devices.watch.pool import GpuPool
 from orchestrator.domain import Plan
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
@@ -51,6 +52,8 @@ class Surroundings:
     """Waits until the GPUs that a cell was given are free; without it, cells start at once."""
     gpu_watch: Callable[[Allocation], GpuWatch] = _no_watch
     """Makes the watch over the GPUs that a cell was given, while it is measured; by default nothing is watched."""
+    pool: GpuPool = field(default_factory=GpuPool)
+    """Counts the GPUs that fail in launches of the run."""
     has_published_builds: bool = True
     """False if environments may hold other builds of a release than the package index has."""
     slots: Slots | None = None

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,17 @@ def test_several_devices_compute_what_one_does(  # noqa: PLR0913, PLR0917 -- two
     assert (facts["global_batch"], facts["device_batch"]) == (batch_size, batch_size // devices)
     assert facts["gradients"].startswith("mean")
     assert facts.get("batch_norm") == ("per device" if model == "every_layer" else None)
+
+
+@pytest.mark.frameworks
+@pytest.mark.slow
+@pytest.mark.parametrize("environment", ["tensorflow 2.1.0"], indirect=True)
+def test_tensorflow_2_1_trains_on_one_device(environment: tuple[ImageSpec, Ready], io: Callable[..., Path]) -> None:
+    folder = io(framework="tensorflow", builder="tensorflow", model="mlp", cpu_devices=2)
+    ended = start("--io", str(folder), python=environment[1].handle)
+
+    assert ended.returncode == 3, ended.stderr
+    assert "several devices need TensorFlow 2.2 or newer; here is 2.1.0" in ended.stderr
 
 
 def test_fewer_devices_are_no_device() -> None:

@@ -1,73 +1,33 @@
 """Cells side by side on fake GPUs, through the whole program: real processes that sleep, and look for each other."""
 
 import json
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from orchestrator.workflows.host.interference import REMEDY
-from tests.gpu.conftest import FakeHost
+from tests.gpu.fake_host import FakeHost, makespan_s
+from tests.gpu.sleepers import WIDTHS, write_matrix
 
-SCRIPT = """\
-import fcntl, os, sys, time
-held = []
-for uuid in os.environ["CUDA_VISIBLE_DEVICES"].split(","):
-    held.append(open(sys.argv[2] + "/" + uuid, "w"))
-    fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
-time.sleep(float(sys.argv[1]))
-print("slept 1")
-"""
 SECONDS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)
 
 
 def matrix(folder: Path, seconds: tuple[float, ...] = SECONDS) -> None:
-    """Write a matrix of scripts that each sleep on 1, 2 or 4 GPUs, and fail where another is on one of theirs."""
-    (folder / "sleep.py").write_text(SCRIPT)
-    metrics = {"slept": {"pattern": "slept (.*)", "unit": "times", "better": "higher"}}
-    scripts = [
-        {"name": f"s{n}", "file": "sleep.py", "arguments": [str(s), str(folder)], "metrics": metrics}
-        for n, s in enumerate(seconds)
-    ]
-    systems = {f"{gpus}_gpu": {"gpus": gpus} for gpus in (1, 2, 4)}
-    document = {"version": 1, "frameworks": ["noop==1"], "systems": systems, "scripts": scripts, "repeats": 2}
-    (folder / "matrix.yaml").write_text(json.dumps(document))
-
-
-PROOF = """\
-import sys
-from pathlib import Path
-from orchestrator.devices import inventory
-from orchestrator.workflows.host.interference import InterferenceProof, store_proof
-low, high = map(float, sys.argv[2:])
-store_proof(Path(sys.argv[1]), inventory(), InterferenceProof(1.0, low, high, 8, "a cell", "a run"))
-"""
-
-
-def prove(host: FakeHost, low: float = 0.99, high: float = 1.01) -> None:
-    """Store a proof for the fake host, in the place of one that was measured."""
-    ended = host.call("-c", PROOF, str(host.folder / ".cache" / "framework-bench"), str(low), str(high))
-    assert ended.returncode == 0, ended.stderr
-
-
-def span_s(outcomes: list[dict[str, object]]) -> float:
-    """The time from the first begin to the last end."""
-    begins = [datetime.fromisoformat(str(each["started_at"])) for each in outcomes]
-    ends = [begin + timedelta(seconds=float(str(each["wall_s"]))) for begin, each in zip(begins, outcomes, strict=True)]
-    return (max(ends) - min(begins)).total_seconds()
+    """Write a matrix of scripts that each sleep on 1, 2 and 4 GPUs, twice."""
+    write_matrix(folder, [(each, WIDTHS) for each in seconds], repeats=2)
 
 
 def test_sleeping_cells_fill_eight_gpus(fake_host: FakeHost) -> None:
     """48 repeats on 1, 2 and 4 of eight GPUs: none meets another on a GPU, and most run beside others."""
     fake_host.set(gpus=8)
     matrix(fake_host.folder)
-    prove(fake_host)
+    fake_host.prove()
     outcomes = list(fake_host.repeats("--idle-wait", "0"))
 
     assert [each["status"] for each in outcomes] == ["ok"] * 48
     assert sum("beside" in each for each in outcomes) > 40
     assert {len(str(each["ran_on"]).split(", ")) for each in outcomes} == {1, 2, 4}
-    assert span_s(outcomes) < sum(float(str(each["wall_s"])) for each in outcomes) / 2
+    assert makespan_s(outcomes) < sum(float(str(each["wall_s"])) for each in outcomes) / 2
 
 
 def test_cells_run_alone_without_a_proof(fake_host: FakeHost) -> None:
@@ -85,12 +45,12 @@ def test_cells_run_alone_without_a_proof(fake_host: FakeHost) -> None:
 def test_exclusive_and_bad_proofs_keep_cells_alone(fake_host: FakeHost) -> None:
     fake_host.set(gpus=4)
     matrix(fake_host.folder, (0.1,))
-    prove(fake_host, low=0.9)
+    fake_host.prove(low=0.9)
     ended = fake_host.run("run", "--runtime", "host", "--idle-wait", "0")
     assert "run one after the other: a cell beside others ran at 1.000 ×" in ended.stderr
     assert "which is not within 2%" in ended.stderr
 
-    prove(fake_host)
+    fake_host.prove()
     outcomes = fake_host.repeats("--idle-wait", "0", "--exclusive")
     assert not [each for each in outcomes if "beside" in each]
 
@@ -130,7 +90,7 @@ def test_one_gpu_too_hot_takes_no_cell(fake_host: FakeHost) -> None:
     fake_host.set(gpus=2)
     fake_host.change(1, hot=True)
     matrix(fake_host.folder, (0.1, 0.2, 0.3, 0.4))
-    prove(fake_host)
+    fake_host.prove()
     outcomes = fake_host.repeats("--idle-wait", "1", "--select", "noop-1-1_gpu/*")
 
     hot = [each for each in outcomes if each["ran_on"] == "GPU-1"]

@@ -21,10 +21,16 @@ RESETS = {
     74: "a fault of NVLink",
     79: "it has fallen off the bus",
     95: "an uncontained memory error",
+    109: "its context switch timed out",
+    110: "a security fault",
     119: "its system processor does not answer",
     120: "a fault of its system processor",
+    136: "a link could not be trained",
     140: "an unrecovered memory error",
     143: "it could not be initialised",
+    155: "a link of NVLink went down",
+    156: "a part of it was retired",
+    158: "a fatal timeout",
 }
 """XIDs after which a GPU has to be reset. Errors of a program, such as 13, 31, 43 and 45, are none of them."""
 LISTED_EVERY_S = 5.0

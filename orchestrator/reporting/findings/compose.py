@@ -10,6 +10,7 @@ from orchestrator.files import read_tail
 from orchestrator.planning import checks
 from orchestrator.reporting.findings import claims
 from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
+from orchestrator.reporting.findings.efficiency import with_efficiencies
 from orchestrator.reporting.findings.groups import Judge, group, unknown
 from orchestrator.reporting.findings.model import (
     CellReport,
@@ -60,11 +61,12 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         for cell in cell_reports(plan.cells, named, stored)
     )
     by_id = {cell.cell.id: cell for cell in cells}
-    compared = tuple(
+    ranked = [
         group(system, workload, [by_id[cell.id] for cell in members], judge)
         for (system, workload), members in groups.items()
         if workload.rules.times_steps
-    )
+    ]
+    compared = tuple(with_efficiencies(ranked, cells))
     images = image_reports(plan.images, cells, environments)
     return Report(
         run=record.run,

@@ -1,13 +1,13 @@
 """The efficiency of several GPUs, from a cell on them and the cell that does the same work on one."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from orchestrator.analysis.ratios import Ratio, ratio
-from orchestrator.domain import Cell, System
+from orchestrator.domain import Cell, System, Workload
 from orchestrator.modes.parts.settings import Scaling
-from orchestrator.reporting.findings.model import CellReport, Group
-from orchestrator.reporting.inline import factor_interval
+from orchestrator.reporting.findings.model import CellReport, Efficiency, Group
+from orchestrator.reporting.inline import factor_range
 from orchestrator.wording import clean_line, factor
 
 EFFICIENCY_TITLE = "What several GPUs bring"
@@ -19,45 +19,47 @@ EFFICIENCY_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Efficiency:
-    """The throughput of a cell on several GPUs over that of one GPU, as a factor for each of them."""
+def with_efficiencies(groups: Iterable[Group], cells: Iterable[CellReport]) -> Iterator[Group]:
+    """Yield every group, with the efficiency of each measured cell on several GPUs beside each on one."""
+    by_id = {cell.cell.id: cell for cell in cells}
+    alone: dict[Workload, list[CellReport]] = {}
+    for cell in by_id.values():
+        if cell.cell.system.gpus == 1:
+            alone.setdefault(cell.cell.workload, []).append(cell)
+    for group in groups:
+        one_gpu = replace(group.workload, scaling=Scaling.WEAK)  # one GPU has no other
+        found = _efficiencies(group, by_id, alone.get(one_gpu, ())) if group.system.gpus > 1 else ()
+        yield replace(group, efficiencies=tuple(found))
 
-    cell: CellReport
-    alone: CellReport
-    speed_up: float
-    each: Ratio
-    """The speed-up by the number of GPUs. Its verdict means nothing."""
 
-
-def efficiencies(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Efficiency]:
-    """Yield every measured cell of a group beside each measured cell of the same work on one GPU."""
-    gpus = group.system.gpus
-    if gpus < 2 or not group.workload.rules.has_loss:
+def _efficiencies(group: Group, cells: Mapping[str, CellReport], others: Sequence[CellReport]) -> Iterator[Efficiency]:
+    if not group.workload.rules.has_loss:
         return
-    work = replace(group.workload, scaling=Scaling.WEAK)  # one GPU has no other
-    others = [each for each in cells.values() if each.cell.system.gpus == 1 and each.cell.workload == work]
     for cell in (cells[place.cell_id] for place in group.places):
         for alone in others:
             if _is_alike(cell.cell, alone.cell) and (values := _rates(cell)) and (base := _rates(alone)):
-                over = ratio(values, base)
-                low, high = (None if end is None else end / gpus for end in (over.low, over.high))
-                yield Efficiency(cell, alone, over.value, replace(over, value=over.value / gpus, low=low, high=high))
+                yield _efficiency(cell.cell, alone.cell, ratio(values, base))
+
+
+def _efficiency(cell: Cell, alone: Cell, over: Ratio) -> Efficiency:
+    gpus = cell.system.gpus
+    low, high = (None if end is None else end / gpus for end in (over.low, over.high))
+    return Efficiency(cell.id, alone.id, over.value, over.value / gpus, low, high)
 
 
 def efficiency_rows(group: Group, cells: Mapping[str, CellReport]) -> list[tuple[str, ...]]:
     """Return a row for every pair, in the order of the ranking."""
     return [
         (
-            clean_line(found.cell.label),
+            clean_line(cells[each.cell_id].label),
             str(group.system.gpus),
             group.workload.scaling.value,
-            clean_line(found.alone.cell.id),
-            f"{factor(found.speed_up)} ×",
-            factor(found.each.value),
-            factor_interval(found.each),
+            clean_line(each.one_gpu_cell_id),
+            f"{factor(each.speed_up)} ×",
+            factor(each.value),
+            factor_range(each.low, each.high),
         )
-        for found in efficiencies(group, cells)
+        for each in group.efficiencies
     ]
 
 

@@ -90,6 +90,20 @@ class Floor:
     """Part of a step of the fastest cell of the group; None where either was not measured."""
 
 
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """The throughput of a cell on several GPUs over that of a cell which does the same work on one."""
+
+    cell_id: str
+    one_gpu_cell_id: str
+    speed_up: float
+    value: float
+    """The speed-up by the number of GPUs."""
+    low: float | None
+    """Lower end of its interval; None if a side was measured once."""
+    high: float | None
+
+
 class GroupFinding(StrEnum):
     """The conclusion on a group."""
 
@@ -108,8 +122,10 @@ class GroupFinding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(LaterFields):
     """Cells that do the same work on the same kind of system, which alone are compared."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": ()}
 
     system: System
     workload: Workload
@@ -126,6 +142,8 @@ class Group:
     """The findings, in plain words."""
     floors: tuple[Floor, ...] = ()
     """The cells that compute nothing, in the order of the plan: they have no place and are compared with nothing."""
+    efficiencies: tuple[Efficiency, ...] = ()
+    """Of the cells of a system with several GPUs, in the order of `places`."""
 
     @property
     def cell_ids(self) -> tuple[str, ...]:

@@ -1,10 +1,12 @@
 """One parity check, from its request to its outcome."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.devices import Allocation
+from orchestrator.devices.watch.gpu_watch import GpuWatch
+from orchestrator.devices.watch.marks import GpuMark
 from orchestrator.domain import Plan, Status, variables, without_variables
 from orchestrator.events import Notice
 from orchestrator.planning.parity import Check
@@ -113,16 +115,15 @@ def _in_turn(job: CheckJob, content: str) -> ParityOutcome | None:
     with around.turns.taken(turn, around.listener, around.stop, job.allocation.shared_gpus) as mine:
         if not mine or around.stop.is_set():
             return None
+        if left_out := around.pool.why_left_out(job.allocation.gpus):
+            return ParityOutcome(
+                check=job.check.id, content=content, status=Status.NO_DEVICE, reason=left_out, folder=job.check.id
+            )
         set_aside(job.store.folder(job.check.id))
-        task = job.task(job.store.prepare(*job.request()))
-        output = OutputWatches(task.folder, job.check.output, job.ready)
+        watch = around.gpu_watch(job.allocation)
+        task = replace(job.task(job.store.prepare(*job.request())), started=watch.own.in_container)
         started_at = around.clock().isoformat(timespec="milliseconds")
-        try:
-            ended = around.runtime.launch(task, stop=around.stop, watch=output)
-            verdict = _judged(ended, job, task, output)
-        except StartError as error:
-            ended, verdict = None, Classification(Status.LAUNCH_FAILED, str(error))
-            note(task.log, str(error))
+        ended, verdict = _launched(job, task, watch)
     if verdict.status is Status.NOT_RUN:
         return None
     if verdict.status is not Status.OK:
@@ -139,6 +140,36 @@ def _in_turn(job: CheckJob, content: str) -> ParityOutcome | None:
         exit_code=ended.exit_code if ended else None,
         image_id=(ended.image_id if ended else None) or job.ready.image_id,
     )
+
+
+def _launched(job: CheckJob, task: Task, watch: GpuWatch) -> tuple[Ended | None, Classification]:
+    """Launch a check while its GPUs are watched. Return its end, None if it did not begin, and what came of it."""
+    around = job.surroundings
+    output = OutputWatches(task.folder, job.check.output, job.ready)
+    ended = None
+    try:
+        with watch:
+            ended = around.runtime.launch(task, stop=around.stop, watch=output)
+        verdict = _judged(ended, job, task, output)
+    except StartError as error:
+        verdict = Classification(Status.LAUNCH_FAILED, str(error))
+        note(task.log, str(error))
+    marks = watch.marks()
+    around.pool.note(marks)
+    return ended, _marked(verdict, marks)
+
+
+def _marked(verdict: Classification, marks: Sequence[GpuMark]) -> Classification:
+    """Return what came of a check, with what befell its GPUs. The answer of one that failed meanwhile does not count.
+
+    Heat and other processes change no answer.
+    """
+    if verdict.status is Status.NOT_RUN:
+        return verdict
+    if verdict.status is not Status.OK:
+        return replace(verdict, reason="; ".join(filter(None, (verdict.reason, *map(str, marks)))))
+    faults = "; ".join(str(mark) for mark in marks if mark.is_fault)
+    return Classification(Status.NO_DEVICE, faults) if faults else verdict
 
 
 def _judged(ended: Ended, job: CheckJob, task: Task, output: OutputWatches) -> Classification:

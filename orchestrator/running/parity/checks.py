@@ -119,8 +119,9 @@ def _side_by_side(checking: _Checking, pending: list[_Pending], allocations: All
         checking.carry_out(each, own)
 
     suiting = pools(allocations, here, leave.shares)  # of one kind, which the contents of checks name
-    for _ in JobsAtOnce(Schedule(jobs, suiting), work, time.monotonic).results():
-        pass
+    schedule = Schedule(jobs, suiting)
+    for _ in JobsAtOnce(schedule, work, time.monotonic).results():
+        schedule.leave_out(checking.around.pool.left_out(here.gpus))
 
 
 def _is_final(outcome: ParityOutcome, *, retry_failed: bool) -> bool:

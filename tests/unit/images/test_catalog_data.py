@@ -42,6 +42,14 @@ def test_a_system_decides_the_installed_distribution(name: str, version: str, gp
     assert ("nvidia-ml-py" in text) == bool(gpus)
 
 
+def test_noop_asks_gpus_on_gpu_systems_alone() -> None:
+    """A cell of no framework reads its GPUs as any other does, and its CPU image holds NumPy alone."""
+    noop = Framework("noop", "1")
+
+    assert CATALOG.environment(noop, 1).requirements == ("numpy", "nvidia-ml-py")
+    assert CATALOG.environment(noop, 0).requirements == ("numpy",)
+
+
 def test_keras_on_mxnet_holds_both_with_pins() -> None:
     """Keras on MXNet holds both, and the pins of both."""
     text = dockerfile(Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")), 0)

@@ -35,12 +35,16 @@ COLUMNS = ("run", *_CELL, *_REPEAT)
 _SAMPLED = ("gpu_busy", "gpu_peak_bytes", "gpu_timed_peak_bytes", "gpu_energy_from", "gpu_samples_in_time")
 """Columns of what the host has sampled of GPUs, in runs that have any of it."""
 
+_EFFICIENCY = ("cell_speed_up", "cell_efficiency", "cell_efficiency_low", "cell_efficiency_high", "cell_one_gpu")
+"""Columns of cells on several GPUs beside one, in runs that have such a pair."""
+
 
 def records(report: Report) -> Records:
     """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
 
     What scripts printed has a column for each figure and unit, after all others; so have the axes and metrics of modes.
-    The feed has columns where a cell has one, and what was sampled of GPUs where a repeat has it.
+    The feed has columns where a cell has one, and what was sampled of GPUs where a repeat has it; so has the efficiency
+    of several GPUs.
     """
     return records_of([(report, {})])
 
@@ -57,11 +61,12 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
     fed = dict.fromkeys(name for report, _ in reports for name in shared_texts.fed_names(report.cells))
     sampled = _SAMPLED if any(map(_has_series, (report for report, _ in reports))) else ()
+    several = _EFFICIENCY if any(group.efficiencies for report, _ in reports for group in report.groups) else ()
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     profile = ("profile",) if any(report.profile for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *of_claims, *hosts, *profile),
+        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *several, *of_claims, *hosts, *profile),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
@@ -74,9 +79,10 @@ def _rows_of(report: Report, host: Mapping[str, str]) -> Iterator[dict[str, Valu
 
 def _rows(report: Report) -> Iterator[dict[str, Value]]:
     places = {place.cell_id: place for group in report.groups for place in group.places}
-    floors = _floors(report)
+    floors, several = _floors(report), _efficiency_columns(report)
     for cell in report.cells:
         columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | _latency_columns(cell)
+        columns |= several.get(cell.cell.id, {})
         printed = _printed_columns(cell) if cell.printed else {}
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
@@ -97,6 +103,15 @@ def _floors(report: Report) -> dict[str, float]:
         if known:
             floors |= dict.fromkeys((place.cell_id for place in group.places), max(known))
     return floors
+
+
+def _efficiency_columns(report: Report) -> dict[str, dict[str, Value]]:
+    """Return the efficiency of each cell on several GPUs, beside the first of the plan that it is compared with."""
+    found: dict[str, dict[str, Value]] = {}
+    for each in (each for group in report.groups for each in group.efficiencies):
+        values = each.speed_up, each.value, each.low, each.high, each.one_gpu_cell_id
+        found.setdefault(each.cell_id, dict(zip(_EFFICIENCY, values, strict=True)))
+    return found
 
 
 def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> dict[str, Value]:

@@ -1,12 +1,14 @@
 """Marks of what befalls GPUs, by a fake of the driver's library, since the hosts of these tests have none."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from orchestrator.devices.watch.marks import LISTED_EVERY_S, Errors, GpuMark, Strangers, heat_marks
+from orchestrator.devices.watch.marks import LISTED_EVERY_S, RESETS, Errors, GpuMark, Strangers, heat_marks
 from orchestrator.devices.watch.processes import OwnProcesses
 from orchestrator.devices.watch.series import device
+from orchestrator.resources import ROOT
 from orchestrator.results.telemetry.contract import GpuSeries, Telemetry
 from tests.unit.devices.watch.fake_driver import GPU_A, FakeDriver
 
@@ -42,6 +44,13 @@ def test_xids_tell_whose_fault_it_is() -> None:
         GpuMark(GPU_A, "the driver reported XID 79 (it has fallen off the bus)", is_fault=True),
     ]
     assert driver.asked.count("nvmlEventSetFree") == 1
+
+
+def test_the_page_lists_the_xids_of_a_gpu() -> None:
+    text = " ".join((ROOT / "docs/gpu.md").read_text().split())
+    (listed,) = re.findall(r"the GPU reset or its host restarted \(([0-9, ]+)\)", text)
+
+    assert [int(number) for number in listed.split(", ")] == list(RESETS)
 
 
 @pytest.mark.parametrize("refused", ["nvmlEventSetCreate", "nvmlDeviceRegisterEvents", "nvmlDeviceGetTotalEccErrors"])

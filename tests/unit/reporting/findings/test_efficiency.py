@@ -1,5 +1,7 @@
 """The efficiency of several GPUs, from cells of the same work on several and on one."""
 
+import csv
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,11 +9,13 @@ import pytest
 
 from orchestrator.domain import Cell, System
 from orchestrator.modes.parts.settings import Scaling
+from orchestrator.planning import Selection
 from orchestrator.reporting.findings.compose import compose
-from orchestrator.reporting.findings.efficiency import EFFICIENCY_HEADS, efficiencies, efficiency_rows
+from orchestrator.reporting.findings.efficiency import EFFICIENCY_HEADS, efficiency_rows
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
+from orchestrator.reporting.selected import selected
 from tests.unit.reporting import synthetic as s
 
 ONE = System("1_gpu", gpus=1)
@@ -26,16 +30,10 @@ def report(*measured: tuple[Cell, Sequence[float]]) -> Report:
 
 def found(*measured: tuple[Cell, Sequence[float]]) -> list[tuple[str, str, float, float]]:
     """Cell, what it is compared with, speed-up and efficiency."""
-    content = report(*measured)
     return [
-        (
-            each.cell.cell.id,
-            each.alone.cell.id,
-            pytest.approx(each.speed_up, 0.02),
-            pytest.approx(each.each.value, 0.02),
-        )
-        for group in content.groups
-        for each in efficiencies(group, content.by_id)
+        (each.cell_id, each.one_gpu_cell_id, pytest.approx(each.speed_up, 0.02), pytest.approx(each.value, 0.02))
+        for group in report(*measured).groups
+        for each in group.efficiencies
     ]
 
 
@@ -55,11 +53,11 @@ def test_efficiency_is_speed_up_by_device() -> None:
 
 def test_the_interval_is_that_of_the_ratio() -> None:
     content = report((ALONE, RATES), (FOUR, [390.0, 400.0, 410.0]))
-    (each,) = efficiencies(content.groups[1], content.by_id)
+    (each,) = content.groups[1].efficiencies
 
-    assert each.each.low is not None
-    assert each.each.high is not None
-    assert each.each.low < each.each.value < each.each.high < 1.1
+    assert each.low is not None
+    assert each.high is not None
+    assert each.low < each.value < each.high < 1.1
 
 
 @pytest.mark.parametrize(
@@ -90,3 +88,26 @@ def test_a_report_shows_it_where_both_exist(name: str) -> None:
     assert row[:4] == ("torch 2.13.0", "4", "weak", ALONE.id)
     assert EFFICIENCY_HEADS[5] in render(RUN, both, name)
     assert EFFICIENCY_HEADS[5] not in render(RUN, report((FOUR, RATES)), name)
+
+
+def test_programs_get_it_where_both_exist() -> None:
+    """JSON has every pair, CSV the first on the row of each repeat; without a pair neither has a key of it."""
+    both, alone = report((ALONE, RATES), (FOUR, [400.0] * 3)), report((FOUR, RATES))
+    (pair,) = json.loads(render(RUN, both, "json"))["data"]["groups"][1]["efficiencies"]
+    rows = [row for row in csv.DictReader(render(RUN, both, "csv").splitlines()) if row["cell_efficiency"]]
+
+    assert (pair["cell_id"], pair["one_gpu_cell_id"]) == (FOUR.id, ALONE.id)
+    assert pair["value"] == pytest.approx(pair["speed_up"] / 4)
+    assert [row["cell"] for row in rows] == [FOUR.id] * 3
+    assert float(rows[0]["cell_efficiency"]) == pytest.approx(pair["value"])
+    assert rows[0]["cell_one_gpu"] == ALONE.id
+    assert all("efficienc" not in render(RUN, alone, name) for name in ("json", "csv"))
+
+
+def test_a_selected_cell_keeps_its_efficiency() -> None:
+    """It was found over all cells, and the one on one GPU need not be shown."""
+    both = report((ALONE, RATES), (FOUR, [400.0] * 3), (DIVIDED, [400.0] * 3))
+
+    (group,) = selected(both, Selection((FOUR.id,))).groups
+
+    assert [each.cell_id for each in group.efficiencies] == [FOUR.id]
