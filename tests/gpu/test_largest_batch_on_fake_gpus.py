@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.gpu.conftest import FakeHost
-from tests.gpu.test_slots_on_fake_gpus import prove
+from tests.gpu.fake_host import FakeHost
 from tests.limited_device import definition
 
 MODEL = """\
@@ -53,7 +52,7 @@ def of_cell(outcomes: Any, cell_id: str) -> list[dict[str, Any]]:
 def test_largest_batch_is_found_three_times(host: FakeHost, at_once: bool) -> None:
     """Three repeats agree within 2 %, and larger cells are not launched, in turn and side by side."""
     if at_once:
-        prove(host)
+        host.prove()
     outcomes = host.repeats("--idle-wait", "0")
 
     assert [each["status"] for each in of_cell(outcomes, SEARCH)] == ["ok"] * 3
