@@ -1,0 +1,111 @@
+"""The arrays that parts are submitted in, and the text of their scripts."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from orchestrator.clusters.arrays import JobArray, Wanted, arrays, minutes
+from orchestrator.clusters.parts import NodeNeeds, Part
+from orchestrator.clusters.sbatch import BatchJob, script
+from orchestrator.clusters.site import Executor, GpuRequest, Program, Site, TimeLimits
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "sbatch"
+SMALL = Site(Executor.SLURM)
+LARGE = Site(
+    Executor.SLURM, partition="gpu", account="bench", constraint="icelake&hdr", reservation="quiet", nodes_at_once=4,
+    sbatch=(("comment", "a note"), ("contiguous", ""), ("exclude", "node9"), ("qos", "low")),
+    setup=("module load docker", "export ORCHESTRATOR_BASE_IMAGE='python:{python}-slim'"),
+    program=Program(wheel="/shared/my wheels/bench-1.whl", find_links="/shared/my wheels", python="python3.11"),
+    gpu_types=(("*H100*", "h100"),),
+)  # fmt: skip
+INSTALLED = Site(Executor.SLURM, program=Program(path="/opt/bench/bin/orchestrator"), gpus=GpuRequest.GPUS_PER_NODE)
+CPU, GPUS = NodeNeeds(cpus=8), NodeNeeds(gpus=2, gpu="*H100*")
+JOB = BatchJob("bench-20260102T030405Z-abcd-1", Path("/shared/results/20260102T030405Z-abcd"), ("python3", "-m", "o"))
+SCRIPTS = {
+    "small": (JobArray(("000",), 10, NodeNeeds()), SMALL, JOB),
+    "large": (JobArray(("003", "001"), 40, GPUS, nodes=2, exclude=("node1",)), LARGE, JOB),
+    "installed": (JobArray(("000", "002"), 10, GPUS), INSTALLED, BatchJob(JOB.name, JOB.run, (), retry_failed=True)),
+    "cpus": (JobArray(("000",), 10, CPU), INSTALLED, JOB),
+}
+
+
+def part(name: str, seconds: float, needs: NodeNeeds = CPU) -> Part:
+    return Part(name, (), 1, seconds, needs)
+
+
+def laid_out(several: Sequence[Wanted], site: Site = SMALL) -> list[tuple[tuple[str, ...], int]]:
+    return [(array.parts, array.minutes) for array in arrays(several, site)]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_the_golden_text(name: str) -> None:
+    text = script(*SCRIPTS[name])
+
+    path = GOLDEN / f"{name}.sh"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+    assert subprocess.run(["sh", "-n"], input=text, text=True).returncode == 0
+
+
+def test_long_parts_come_first_in_bands() -> None:
+    """Parts of about the same length share an array and a time limit; the longest array comes first."""
+    wanted = [Wanted(part("000", 250)), Wanted(part("001", 4000)), Wanted(part("002", 290)), Wanted(part("003", 3000))]
+
+    assert laid_out(wanted) == [(("001",), 320), (("003",), 160), (("002", "000"), 20)]
+
+
+def test_a_bound_on_nodes_needs_one_array() -> None:
+    """A bound counts within an array, so that parts of all lengths share one."""
+    wanted = [Wanted(part("000", 250)), Wanted(part("001", 4000)), Wanted(part("002", 10, GPUS))]
+
+    assert laid_out(wanted, LARGE) == [(("001", "000"), 320), (("002",), 10)]
+
+
+def test_parts_wanted_elsewhere_have_other_arrays() -> None:
+    wanted = [Wanted(part("000", 250), nodes=2), Wanted(part("001", 250), 1, ("node1",))]
+
+    found = list(arrays(wanted, SMALL))
+    assert [(array.nodes, array.exclude) for array in found] == [(2, ()), (1, ("node1",))]
+
+
+def test_an_array_has_at_most_a_thousand_tasks() -> None:
+    wanted = [Wanted(part(f"{number:04}", 250)) for number in range(1001)]
+
+    assert [len(parts) for parts, _ in laid_out(wanted)] == [1000, 1]
+
+
+def test_halves_have_every_part_once() -> None:
+    one, other = JobArray(("a", "b", "c"), 5, CPU, 2, ("node1",)).halves()
+
+    assert (one.parts, other.parts) == (("a", "b"), ("c",))
+    assert (one.minutes, one.nodes, other.exclude) == (5, 2, ("node1",))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limits", "expected"),
+    [
+        (1, TimeLimits(), 10), (200, TimeLimits(), 10), (201, TimeLimits(), 20), (1, TimeLimits(shortest_s=60), 5),
+        (9e9, TimeLimits(longest_s=7200), 120), (1, TimeLimits(longest_s=30), 1),
+    ],
+)  # fmt: skip
+def test_a_time_limit_has_margin_and_bounds(seconds: float, limits: TimeLimits, expected: int) -> None:
+    assert minutes(seconds, limits) == expected
+
+
+def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
+    """The shell waits for its step after a signal, and ends with the status of the step.
+
+    A fake `srun` sends the shell the signal, and ends with a status of its own once it gets it in turn.
+    """
+    fake = tmp_path / "srun"
+    fake.write_text('#!/bin/sh\ntrap "exit 42" TERM\nkill -TERM $PPID\nwhile :; do :; done\n')
+    fake.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+
+    text = script(*SCRIPTS["small"])
+    assert subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60).returncode == 42
