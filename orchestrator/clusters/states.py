@@ -80,7 +80,7 @@ def state_of(word: str, reason: str = "") -> JobState:
 
     A word that is unknown counts as running, so that nothing is submitted twice.
     """
-    name = word.split()[0].rstrip("+") if word.split() else ""
+    name = word.split(maxsplit=1)[0].rstrip("+") if word.split() else ""
     if name == JobState.PENDING:
         if _HELD_AFTER_LAUNCH.search(reason):
             return JobState.LAUNCH_FAILED

@@ -6,7 +6,7 @@ from pathlib import Path
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Mistake, Source
 from orchestrator.clusters.site import file
-from orchestrator.clusters.site.model import Executor, ImageSource, ImagesFrom, Program, Site, TimeLimits
+from orchestrator.clusters.site.model import Executor, ImagesFrom, ImageSource, Program, Site, TimeLimits
 from orchestrator.clusters.site.options import SWITCHES
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes

@@ -22,7 +22,6 @@ from orchestrator.devices import (
     gpu_gate,
     host_facts,
     idle,
-    inventory,
 )
 from orchestrator.devices.needs import lacking
 from orchestrator.devices.watch.gpu_watch import GpuWatch
@@ -42,6 +41,7 @@ from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import remove_images
+from orchestrator.workflows.host.inventory import inventory_of
 from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
@@ -98,7 +98,7 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     recorded = RuntimeName(record.runtime)
     if runtime not in {RuntimeName.AUTO, recorded}:
         raise InputError(f"{run.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
-    _refuse_elsewhere(run, record.host)
+    _refuse_elsewhere(run, record.host, host)
     plan = run.plan()
     frozen_scripts.refuse_paths(plan, "begin a new run of the matrix; what this one has measured stays")
     frozen_scripts.check(run.folder, frozen_scripts.scripts_of(plan))
@@ -109,12 +109,12 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     return Job(plan, BuildSettings(), run, recorded, None, bundle=bundle_plans.bundle_of(record.bundle, host))
 
 
-def _refuse_elsewhere(run: Run, host: Mapping[str, Any]) -> None:
+def _refuse_elsewhere(run: Run, begun_on: Mapping[str, Any], host: Host) -> None:
     """Raise `InputError` for a run of another host, which came in a file or was begun on another machine."""
     merged = (run.folder / MERGED).exists()
-    other = "it was merged" if merged else another_machine(host, host_facts(inventory()))
+    other = "it was merged" if merged else another_machine(begun_on, host_facts(inventory_of(host)))
     if other:
-        whose = host.get("hostname") or "another host"
+        whose = begun_on.get("hostname") or "another host"
         raise InputError(
             f"{run.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
         )
@@ -162,7 +162,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
 
     Raises `HostError` if this host cannot do it.
     """
-    here = inventory()
+    here = inventory_of(host)
     with contextlib.ExitStack() as closing:
         closing.enter_context(announced(host.cache, job.run.folder))
         chosen = _chosen(job, here, setting, host)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.clusters.site import Executor, GpuRequest, ImageSource, ImagesFrom, Program, Site, load
+from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, ImageSource, Program, Site, load
 from orchestrator.errors import InputError
 
 WHOLE = """\

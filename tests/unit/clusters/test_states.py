@@ -89,11 +89,7 @@ def test_only_waiting_and_running_is_live() -> None:
     [
         ("sbatch: error: QOSMaxSubmitJobPerUserLimit", Refusal.LIMIT),
         ("sbatch: error: AssocMaxSubmitJobLimit", Refusal.LIMIT),
-        (
-            "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, "
-            "user's size and/or time limits)",
-            Refusal.LIMIT,
-        ),
+        ("Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's", Refusal.LIMIT),
         ("sbatch: error: Batch job submission failed: Invalid job array specification", Refusal.LIMIT),
         ("sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying", Refusal.LIMIT),
         ("sbatch: error: Batch job submission failed: Unable to contact slurm controller", Refusal.AWAY),
