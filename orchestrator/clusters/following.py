@@ -42,9 +42,9 @@ def look(jobs: JobsRecord, seen: Sequence[SeenJob]) -> JobsSeen:
             if job.state in {JobState.LAUNCH_FAILED, JobState.REQUEUED}:
                 held.append(job.id)
     for job in seen:  # of a submission before the last, whose end nobody waited for
-        part = jobs.part_of(job.array, job.index)
-        if part is not None and job.state.is_live:
-            live.setdefault(part, job)
+        earlier = jobs.part_of(job.array, job.index)
+        if earlier is not None and job.state.is_live:
+            live.setdefault(earlier, job)
     return JobsSeen(live, ends, vanished, tuple(held))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from orchestrator.clusters.parts import Part
 from orchestrator.clusters.site.model import ImageSource, Site
@@ -130,6 +130,12 @@ def read_jobs(path: Path) -> JobsRecord:
 def plan_of(record: ClusterRecord | PartRecord) -> Plan:
     """Return the plan of a record. Raises `InputError` if it is none."""
     return plan_from_json(record.plan)
+
+
+def record_schema(kind: type[Strict]) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a record."""
+    schema = TypeAdapter(kind).json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _read(path: Path, kind: type[_Document], called: str) -> _Document:

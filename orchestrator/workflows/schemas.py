@@ -10,6 +10,8 @@ from pydantic_core import core_schema
 
 from orchestrator import matrix
 from orchestrator.bundles.format.manifest import manifest_schema
+from orchestrator.clusters.record import ClusterRecord, PartRecord, record_schema
+from orchestrator.clusters.site import file as site_file
 from orchestrator.documents import DocumentKind
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.planning import PLAN
@@ -84,6 +86,9 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     **{name: partial(contract_schema, name) for name in CONTRACT},
     "event": event_schema,
     "manifest": manifest_schema,
+    "site": site_file.schema,
+    "cluster": partial(record_schema, ClusterRecord),
+    "part": partial(record_schema, PartRecord),
     "regression": regression_schema,
     "nightly": nightly_settings.schema,
     "acknowledged": acknowledged_schema,

@@ -33,6 +33,7 @@ WITHIN = {
         "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "outputs"),
         "report": ("host", "inputs", "outputs"), "clean": ("host",),
         "data": ("host", "inputs"), "doctor": ("host", "inputs"),
+        "cluster": ("host", "inputs", "measure", "outputs", "run"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs"),

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Mistake, Source
 from orchestrator.clusters.site import file
@@ -11,7 +13,7 @@ from orchestrator.clusters.site.options import SWITCHES
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
 
-_NESTED = {"time": file.TimeEntry, "images": file.ImagesEntry, "program": file.ProgramEntry}
+_NESTED: dict[str, type[BaseModel]] = {"time": file.TimeEntry, "images": file.ImagesEntry, "program": file.ProgramEntry}
 _OF_SLURM = ("partition", "account", "constraint", "reservation", "nodes_at_once", "sbatch", "gpu_types")
 
 

@@ -12,6 +12,7 @@ from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
+from orchestrator.reporting.findings.cluster_model import ClusterReport
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
@@ -108,8 +109,10 @@ class GroupFinding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(LaterFields):
     """Cells that do the same work on the same kind of system, which alone are compared."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"node": ""}
 
     system: System
     workload: Workload
@@ -126,6 +129,8 @@ class Group:
     """The findings, in plain words."""
     floors: tuple[Floor, ...] = ()
     """The cells that compute nothing, in the order of the plan: they have no place and are compared with nothing."""
+    node: str = ""
+    """The node that measured it, in a run on a cluster; empty in any other run."""
 
     @property
     def cell_ids(self) -> tuple[str, ...]:
@@ -134,8 +139,13 @@ class Group:
 
     @property
     def label(self) -> str:
-        """`lenet-train-b200 on cpu`."""
-        return f"{self.workload.label} on {self.system.name}"
+        """`lenet-train-b200 on cpu`, with its node in a run on a cluster."""
+        return f"{self.workload.label} on {self.place}"
+
+    @property
+    def place(self) -> str:
+        """The system that it was measured on, and the node in a run on a cluster."""
+        return f"{self.system.name}, {self.node}" if self.node else self.system.name
 
     @property
     def anchor(self) -> str:
@@ -228,7 +238,7 @@ class CheckReport:
 class Report(LaterFields):
     """A whole run with every planned cell × repeat and every skip."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"study": None, "profile": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"study": None, "profile": None, "cluster": None, "further": ()}
 
     run: str
     matrix: str
@@ -253,6 +263,10 @@ class Report(LaterFields):
     """The published study that the run repeats, None for any other run."""
     profile: Profile | None = None
     """The settings that took the place of the matrix's own, such as those of a smoke run; None without any."""
+    cluster: ClusterReport | None = None
+    """The nodes of a run on a cluster, None for a run on one host."""
+    further: tuple["Report", ...] = ()
+    """The same cells as other nodes have measured them, where several nodes measure each part."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from orchestrator import __version__
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
+from orchestrator.clusters.folder import cluster_runs
 from orchestrator.devices import (
     Allocation,
     Inventory,
@@ -70,8 +71,8 @@ class Job:
 
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
     """Return the job of a new run of a matrix."""
-    plan, own = _repeated(planned.plan, repeats), planned.own_models
-    return Job(plan, planned.settings, _named(results), runtime, planned.document, own, scripts=planned.scripts)
+    plan, own = repeated(planned.plan, repeats), planned.own_models
+    return Job(plan, planned.settings, named(results), runtime, planned.document, own, scripts=planned.scripts)
 
 
 def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
@@ -84,8 +85,8 @@ def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeN
         (script, frozen_scripts.folder_of(bundle.folder, script)) for script in frozen_scripts.scripts_of(plan)
     )
     own, document = bundle.own_models(), bundle.matrix()
-    settings, run = BuildSettings(), _named(results)
-    return Job(_repeated(plan, repeats), settings, run, runtime, document, own, bundle, scripts)
+    settings, run = BuildSettings(), named(results)
+    return Job(repeated(plan, repeats), settings, run, runtime, document, own, bundle, scripts)
 
 
 def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, host: Host) -> Job:
@@ -120,11 +121,17 @@ def _refuse_elsewhere(run: Run, begun_on: Mapping[str, Any], host: Host) -> None
         )
 
 
-def _named(results: Path) -> Run:
-    return Run(results / new_run_name(datetime.now(UTC), secrets.token_hex(2), [run.name for run in runs(results)]))
+def named(results: Path) -> Run:
+    """Return the folder of a new run, whose name comes after those of all others."""
+    others = [*(run.name for run in runs(results)), *(run.name for run in cluster_runs(results))]
+    return Run(results / new_run_name(datetime.now(UTC), secrets.token_hex(2), others))
 
 
-def _repeated(plan: Plan, repeats: int | None) -> Plan:
+def repeated(plan: Plan, repeats: int | None) -> Plan:
+    """Return a plan with so many repeats of each cell, if a number is given.
+
+    Raises `InputError` if that is beyond the bounds of a plan.
+    """
     if repeats is None:
         return plan
     repeated = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))

@@ -93,7 +93,7 @@ def _summary(view: PageView) -> Iterator[Block]:
         yield Paragraph(report.headline)
     findings = tuple(
         (
-            view.link((f"{group.workload.label} ", Phrase(f"on {group.system.name}", "on")), group.anchor),
+            view.link((f"{group.workload.label} ", Phrase(f"on {group.place}", "on")), group.anchor),
             conclusion(group),
         )
         for group in report.groups[:_MOST_FINDINGS]

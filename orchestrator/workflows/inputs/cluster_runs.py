@@ -1,0 +1,85 @@
+"""Runs on a cluster, found by name among all runs of a results folder, and their reports."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.clusters.folder import PARTS, ClusterRun, NodeRun, cluster_runs, node_of, node_runs
+from orchestrator.clusters.record import ClusterRecord, JobsRecord, PartRecord, plan_of
+from orchestrator.errors import InputError
+from orchestrator.reporting.findings.compose import compose, log_tail
+from orchestrator.reporting.findings.compose import report as read_report
+from orchestrator.reporting.findings.joined import PartReport, Whole, across, joined
+from orchestrator.reporting.findings.model import Report
+from orchestrator.reporting.findings.over_nodes import over_nodes
+from orchestrator.results.names import matching
+from orchestrator.results.records import RunRecord
+from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
+
+
+def find_cluster_run(results: Path, name: str) -> ClusterRun | None:
+    """Return the run on a cluster that a name means, or None if it means an ordinary run, or none at all.
+
+    It may be the beginning of a name, or `latest`. Raises `InputError` if it means runs of both kinds.
+    """
+    clusters = {run.name: run for run in cluster_runs(results)}
+    if not clusters:
+        return None
+    named = matching(sorted([*clusters, *(run.name for run in runs(results))]), name)
+    of_clusters = [each for each in named if each in clusters]
+    if of_clusters and len(named) > 1:
+        raise InputError(f"{results}: {len(named)} runs begin with {name!r}; there are {', '.join(named[-5:])}")
+    return clusters[of_clusters[0]] if of_clusters else None
+
+
+def cluster_report(cluster: ClusterRun) -> Report:
+    """Report on a run on a cluster, from the reports of its parts.
+
+    Where several nodes measure each part, the others' figures are in further reports of the same cells.
+    Raises `InputError` if a record cannot be read.
+    """
+    record, jobs = cluster.record(), cluster.jobs()
+    whole = Whole(
+        record.run, record.created_at, record.orchestrator_version, plan_of(record),
+        lambda outcome: log_tail(Run(cluster.folder), outcome),
+    )  # fmt: skip
+    nodes = [_part_reports(cluster, cluster.part(part.name), record, jobs) for part in record.parts]
+    first, *others = (joined(whole, [each[number] for each in nodes]) for number in range(record.site.replicate))
+    if not others or first.cluster is None:
+        return first
+    everywhere, notes = across(whole, [part for each in nodes for part in each])
+    over = over_nodes([first, *others])
+    return replace(
+        first, cluster=replace(first.cluster, nodes=everywhere, notes=notes, groups=over), further=tuple(others)
+    )
+
+
+def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, jobs: JobsRecord) -> list[PartReport]:
+    """Return the reports of a part, one for each node that is to measure it, whether it has or not."""
+    plan, folder = plan_of(part), cluster.part_folder(part.part)
+    end = str(jobs.ends[part.part]) if part.part in jobs.ends else ""
+    begun = [each for each in node_runs(folder, plan.cells) if each.created_at][: record.site.replicate]
+    reports = [_on_node(cluster, part.part, each, end) for each in begun]
+    missing = record.site.replicate - len(reports)
+    if not missing:
+        return reports
+    unmeasured = RunRecord(
+        run=record.run, created_at=record.created_at, orchestrator_version=record.orchestrator_version,
+        runtime=record.options.runtime, host={}, plan={}, matrix={},
+    )  # fmt: skip
+    return [*reports, *([PartReport(part.part, "", "", compose(unmeasured, plan, ()), end)] * missing)]
+
+
+def _on_node(cluster: ClusterRun, part: str, node: NodeRun, end: str) -> PartReport:
+    folder = node.run.folder.relative_to(cluster.folder).as_posix()
+    return PartReport(part, node_of(node.run), folder, read_report(node.run), "" if node.is_complete else end)
+
+
+def refuse_cluster_run(results: Path, name: str, command: str) -> None:
+    """Raise `InputError` if a name means a run on a cluster, whose parts a command reads one by one."""
+    cluster = find_cluster_run(results, name) if name else None
+    if cluster is not None:
+        raise InputError(
+            f"{cluster.name} is a run on a cluster, which `{command}` does not read as a whole; it reads the runs "
+            f"of a part: --results {cluster.folder / PARTS}/NNN"
+        )
