@@ -47,6 +47,11 @@ class ClusterRun:
         """Return the name of the folder, which identifies the run."""
         return self.folder.name
 
+    @property
+    def is_there(self) -> bool:
+        """Return true if this is a run on a cluster, and no other folder."""
+        return (self.folder / CLUSTER).exists()
+
     def record(self) -> ClusterRecord:
         """Read `cluster.json`. Raises `InputError` if it is missing, broken or newer than this program."""
         return read_cluster(self.folder / CLUSTER)

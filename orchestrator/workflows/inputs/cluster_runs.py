@@ -1,5 +1,6 @@
 """Runs on a cluster, found by name among all runs of a results folder, and their reports."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from orchestrator.results.names import matching
 from orchestrator.results.records import RunRecord
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
+from orchestrator.workflows.inputs.stored_runs import find_run, find_runs
 
 
 def find_cluster_run(results: Path, name: str) -> ClusterRun | None:
@@ -30,6 +32,29 @@ def find_cluster_run(results: Path, name: str) -> ClusterRun | None:
     if of_clusters and len(named) > 1:
         raise InputError(f"{results}: {len(named)} runs begin with {name!r}; there are {', '.join(named[-5:])}")
     return clusters[of_clusters[0]] if of_clusters else None
+
+
+def find_reported(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:
+    """Return the folders of runs of either kind by their names, each once, or of all there are.
+
+    Raises `InputError` if a name means no run, or several.
+    """
+    if every and not names and (clusters := cluster_runs(results)):
+        both = (*(run.folder for run in clusters), *(run.folder for run in runs(results)))
+        return [Run(folder) for folder in sorted(both)]
+    if every:
+        return find_runs(results, names, every=True)
+    found = []
+    for name in names or ("",):
+        cluster = find_cluster_run(results, name)
+        found.append(Run(cluster.folder) if cluster else find_run(results, name))
+    return list({run.name: run for run in found}.values())
+
+
+def report_of(run: Run) -> Report:
+    """Report on a run of either kind. Raises `InputError` if its records cannot be read."""
+    cluster = ClusterRun(run.folder)
+    return cluster_report(cluster) if cluster.is_there else read_report(run)
 
 
 def cluster_report(cluster: ClusterRun) -> Report:
@@ -49,9 +74,9 @@ def cluster_report(cluster: ClusterRun) -> Report:
         return first
     everywhere, notes = across(whole, [part for each in nodes for part in each])
     over = over_nodes([first, *others])
-    return replace(
-        first, cluster=replace(first.cluster, nodes=everywhere, notes=notes, groups=over), further=tuple(others)
-    )
+    over_all = replace(first.cluster, nodes=everywhere, notes=notes, groups=over)
+    further = (replace(each, cluster=each.cluster and replace(each.cluster, nodes=(), notes=())) for each in others)
+    return replace(first, cluster=over_all, further=tuple(further))
 
 
 def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, jobs: JobsRecord) -> list[PartReport]:

@@ -4,6 +4,7 @@ They are records, one for every planned repeat and every skip, or plain values w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from orchestrator.analysis.measurements import PHASES, RepeatEpochs, RepeatMeasurement
 from orchestrator.analysis.resources import GpuUse
@@ -41,7 +42,8 @@ def records(report: Report) -> Records:
     What scripts printed has a column for each figure and unit, after all others; so have the axes and metrics of modes.
     The feed has columns where a cell has one, and what was sampled of GPUs where a repeat has it.
     """
-    return records_of([(report, {})])
+    without_skips = (replace(further, skips=(), study=None) for further in report.further)
+    return records_of([(each, {}) for each in (report, *without_skips)])
 
 
 def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
@@ -59,8 +61,9 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     profile = ("profile",) if any(report.profile for report, _ in reports) else ()
+    nodes = ("node",) if any(report.cluster for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *of_claims, *hosts, *profile),
+        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *of_claims, *hosts, *profile, *nodes),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
@@ -74,14 +77,16 @@ def _rows_of(report: Report, host: Mapping[str, str]) -> Iterator[dict[str, Valu
 def _rows(report: Report) -> Iterator[dict[str, Value]]:
     places = {place.cell_id: place for group in report.groups for place in group.places}
     floors = _floors(report)
+    nodes = report.cluster.node_of if report.cluster else {}
     for cell in report.cells:
         columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | _latency_columns(cell)
         printed = _printed_columns(cell) if cell.printed else {}
+        node: dict[str, Value] = {"node": nodes[cell.cell.id]} if nodes else {}
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
             share = _share_columns(cell, repeat, floors.get(cell.cell.id))
             own = share | of_script | shared_texts.metric_values(cell, repeat) | shared_texts.fed_values(cell, repeat)
-            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own | node
     for skip in report.skips:
         yield _skip_columns(skip)
     if report.study:

@@ -41,6 +41,7 @@ from orchestrator.reporting.inline import (
     statuses,
 )
 from orchestrator.reporting.reports.run.claims import short_claims
+from orchestrator.reporting.reports.run.nodes import node_blocks
 from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
 
 _TONES = {
@@ -68,6 +69,7 @@ def short(report: Report) -> Iterator[Block]:
     profile = f", {report.profile.title}" if report.profile else ""
     yield Heading(f"{report.matrix}: run {report.run} ({report.runtime}{profile})", 1)
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    yield from node_blocks(report)
     for sweep in sweeps(report):
         yield Gap()
         yield Heading(sweep.title)
@@ -98,6 +100,9 @@ def short(report: Report) -> Iterator[Block]:
     total = sum(count for _, count in report.statuses)
     ended = statuses(report.statuses) or "none"
     yield Paragraph(f"{total} planned {plural('repeat', total)}: {ended}", Tone.STRONG)
+    for further in report.further:
+        yield Gap()
+        yield from short(further)
 
 
 def _groups(report: Report) -> Iterator[Block]:
