@@ -23,6 +23,7 @@ from orchestrator.clusters.record import (
 )
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
+from orchestrator.results.names import cluster_names
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.results.writing import made_folder, write_atomically
@@ -32,7 +33,7 @@ PARTS = "parts"
 LOGS = "logs"
 """Folder of what the scheduler keeps of the output of jobs."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-_AGAIN = "+"
+_AGAIN = "__"
 """Stands in the name of a folder before the number of a node's later machine."""
 
 
@@ -88,7 +89,7 @@ class ClusterRun:
 
 def cluster_runs(results: Path) -> list[ClusterRun]:
     """Return every run on a cluster below a results folder, oldest first."""
-    return [ClusterRun(path.parent) for path in sorted(results.glob(f"*/{CLUSTER}"))]
+    return [ClusterRun(results / name) for name in cluster_names(results)]
 
 
 @dataclass(frozen=True, slots=True)

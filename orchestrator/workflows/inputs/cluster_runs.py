@@ -1,21 +1,25 @@
 """Runs on a cluster, found by name among all runs of a results folder, and their reports."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.clusters.folder import PARTS, ClusterRun, NodeRun, cluster_runs, node_of, node_runs
+from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, node_of, node_runs
 from orchestrator.clusters.record import ClusterRecord, JobsRecord, PartRecord, plan_of
+from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import compose, log_tail
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.joined import PartReport, Whole, across, joined
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.findings.over_nodes import over_nodes
+from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.names import matching
 from orchestrator.results.records import RunRecord
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
+from orchestrator.wording import counted
 from orchestrator.workflows.inputs.stored_runs import find_run, find_runs
 
 
@@ -100,11 +104,53 @@ def _on_node(cluster: ClusterRun, part: str, node: NodeRun, end: str) -> PartRep
     return PartReport(part, node_of(node.run), folder, read_report(node.run), "" if node.is_complete else end)
 
 
-def refuse_cluster_run(results: Path, name: str, command: str) -> None:
-    """Raise `InputError` if a name means a run on a cluster, whose parts a command reads one by one."""
-    cluster = find_cluster_run(results, name) if name else None
-    if cluster is not None:
-        raise InputError(
-            f"{cluster.name} is a run on a cluster, which `{command}` does not read as a whole; it reads the runs "
-            f"of a part: --results {cluster.folder / PARTS}/NNN"
-        )
+@dataclass(frozen=True, slots=True)
+class ListedCluster:
+    """A run on a cluster in a list of runs."""
+
+    summary: RunSummary
+    cells: tuple[str, ...]
+    """The ids of its planned cells; none if its record cannot be read."""
+
+
+def listed_clusters(results: Path) -> list[ListedCluster]:
+    """Return every run on a cluster for a list of runs, by the files of its parts."""
+    return [_listed(cluster) for cluster in cluster_runs(results)]
+
+
+def _listed(cluster: ClusterRun) -> ListedCluster:
+    try:
+        record = cluster.record()
+        plan = plan_of(record)
+        ends, nodes = _ends(cluster, record)
+    except InputError as error:
+        nothing = RunSummary(cluster.name, "", "", "", "", 0, 0, 0, (), None, str(error))
+        return ListedCluster(nothing, ())
+    summary = RunSummary(
+        name=cluster.name,
+        created_at=record.created_at,
+        matrix=plan.name,
+        runtime=record.options.runtime,
+        host=nodes[0] if len(nodes) == 1 else counted(len(nodes), "node"),
+        cells=len(plan.cells),
+        planned=record.site.replicate * sum(cell.repeats for cell in plan.cells),
+        skips=len(plan.skips),
+        counts=tuple((status, ends[status]) for status in Status if ends[status]),
+        wall_s=None,
+    )
+    return ListedCluster(summary, tuple(cell.id for cell in plan.cells))
+
+
+def _ends(cluster: ClusterRun, record: ClusterRecord) -> tuple[Counter[Status], list[str]]:
+    """Return how the repeats that count have ended, and the nodes that they ran on."""
+    ends: Counter[Status] = Counter()
+    nodes: set[str] = set()
+    for part in record.parts:
+        folder = cluster.part_folder(part.name)
+        if not any(folder.glob("*/run.json")):
+            continue
+        cells = plan_of(cluster.part(part.name)).cells
+        for each in node_runs(folder, cells)[: record.site.replicate]:
+            nodes.add(node_of(each.run))
+            ends.update(outcome.status for outcome in each.run.outcomes(cells))
+    return ends, sorted(nodes)

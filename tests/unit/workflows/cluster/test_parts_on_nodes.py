@@ -108,7 +108,7 @@ def test_another_machine_of_the_name_begins_anew(small: SmallCluster) -> None:
     of_part.write_record(of_part.record().model_copy(update={"host": {"cpu": "Another CPU"}}))
 
     small.measure(cluster, "000", "node1")
-    assert nodes_of(cluster) == [("node1+2", True), ("node1", False)]
+    assert nodes_of(cluster) == [("node1__2", True), ("node1", False)]
     assert next(part_states(cluster, cluster.record())).complete == ("node1",)
 
 
