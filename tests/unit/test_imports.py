@@ -37,7 +37,8 @@ WITHIN = {
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs"),
-        "documents": ("build", "clean", "cluster", "data", "doctor", "look", "nightly", "ship"), "schemas": ("documents",),
+        "documents": ("build", "clean", "cluster", "data", "doctor", "look", "nightly", "ship"),
+        "schemas": ("documents",),
         "nightly": ("host", "inputs", "measure", "outputs"), "search": ("host", "inputs", "measure", "outputs"),
     },
 }  # fmt: skip

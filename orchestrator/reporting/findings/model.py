@@ -1,7 +1,7 @@
 """A run's report as values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
-from orchestrator.reporting.findings.cluster_model import ClusterReport
+from orchestrator.reporting.findings.cluster_model import ClusterReport, PartOnNode
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
@@ -74,7 +74,6 @@ class Placed:
     """Over the best: the first place, which none of those that do its work is above; None for that one itself."""
     parity: PairParity | None = None
     """True if it does the work of the best; None for that one itself, and if nothing was measured or is known."""
-
     harness_share: float | None = None
     """Part of its step that the harness takes, by the floor of its group; None where either was not measured."""
 
@@ -235,6 +234,17 @@ class CheckReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Replicate:
+    """The cells of a run on further nodes, in the order of the report."""
+
+    groups: tuple[Group, ...]
+    cells: tuple[CellReport, ...]
+    statuses: StatusCounts
+    problems: tuple[Problem, ...]
+    parts: tuple[PartOnNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report(LaterFields):
     """A whole run with every planned cell × repeat and every skip."""
 
@@ -265,13 +275,24 @@ class Report(LaterFields):
     """The settings that took the place of the matrix's own, such as those of a smoke run; None without any."""
     cluster: ClusterReport | None = None
     """The nodes of a run on a cluster, None for a run on one host."""
-    further: tuple["Report", ...] = ()
+    further: tuple[Replicate, ...] = ()
     """The same cells as other nodes have measured them, where several nodes measure each part."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:
         """The cells of foreign scripts, which are in no group."""
         return tuple(cell for cell in self.cells if cell.cell.script)
+
+    @property
+    def replicates(self) -> tuple["Report", ...]:
+        """A report for each further node of the parts, without what is the same for all of them."""
+        bare = replace(self, skips=(), study=None, warnings=(), images=(), host=(), further=())
+        return tuple(
+            replace(
+                bare, groups=each.groups, cells=each.cells, statuses=each.statuses, problems=each.problems,
+                cluster=ClusterReport((), (), each.parts),
+            ) for each in self.further
+        )  # fmt: skip
 
     @property
     def by_id(self) -> dict[str, CellReport]:

@@ -125,7 +125,7 @@ def _for_nodes(state: PartState) -> Wanted:
 
 def _reported(cluster: ClusterRun, *, stopped: bool = False) -> ClusterResult:
     report = cluster_report(cluster)
-    problems = (problem for each in (report, *report.further) for problem in each.problems)
+    problems = (problem for each in (report, *report.replicates) for problem in each.problems)
     failed = any(problem.status.is_failure and not problem.expected for problem in problems)
     page = report_page(Run(cluster.folder), report)
     return ClusterResult(cluster, is_detached=False, stopped=stopped, report=report, page=page, failed=failed)

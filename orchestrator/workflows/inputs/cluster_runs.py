@@ -12,7 +12,7 @@ from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import compose, log_tail
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.joined import PartReport, Whole, across, joined
-from orchestrator.reporting.findings.model import Report
+from orchestrator.reporting.findings.model import Replicate, Report
 from orchestrator.reporting.findings.over_nodes import over_nodes
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.names import matching
@@ -79,8 +79,12 @@ def cluster_report(cluster: ClusterRun) -> Report:
     everywhere, notes = across(whole, [part for each in nodes for part in each])
     over = over_nodes([first, *others])
     over_all = replace(first.cluster, nodes=everywhere, notes=notes, groups=over)
-    further = (replace(each, cluster=each.cluster and replace(each.cluster, nodes=(), notes=())) for each in others)
-    return replace(first, cluster=over_all, further=tuple(further))
+    return replace(first, cluster=over_all, further=tuple(map(_replicate, others)))
+
+
+def _replicate(report: Report) -> Replicate:
+    parts = report.cluster.parts if report.cluster else ()
+    return Replicate(report.groups, report.cells, report.statuses, report.problems, parts)
 
 
 def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, jobs: JobsRecord) -> list[PartReport]:

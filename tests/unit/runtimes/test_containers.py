@@ -423,7 +423,7 @@ def test_a_job_confines_its_containers(tmp_path: Path, driver: str, parent: str 
     api = FakeApi()
     engine = SimpleNamespace(api=api, info=lambda: {"CgroupDriver": driver})
     bounds = JobBounds(memory_bytes=2**30, cgroup="/slurm/job_12")
-    runtime = DockerRuntime(cast(Any, engine), BuildSettings(), user="1:1", owner=OWNER, bounds=bounds)
+    runtime = DockerRuntime(cast("Any", engine), BuildSettings(), user="1:1", owner=OWNER, bounds=bounds)
     task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0, 1)), 5.0)
     runtime.launch(task, stop=threading.Event(), watch=lambda: None)
 

@@ -1,7 +1,6 @@
 """A run as test cases, one for every planned repeat and one for every skip."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from orchestrator.domain import Status
 from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
@@ -40,8 +39,8 @@ def _suites(report: Report) -> Iterator[Suite]:
             for skip in report.skips
         )
         yield _suite(report, name, skips)
-    for further in report.further:
-        yield from _suites(replace(further, skips=(), study=None))
+    for further in report.replicates:
+        yield from _suites(further)
 
 
 def _suite(report: Report, name: str, cases: Iterator[Case]) -> Suite:

@@ -68,7 +68,7 @@ def full(report: Report) -> Iterator[Block]:
     if report.host:
         yield table(("Host", ""), report.host)
     yield from (_image(image) for image in report.images)
-    for further in report.further:
+    for further in report.replicates:
         yield from full(further)
 
 

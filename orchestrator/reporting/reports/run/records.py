@@ -4,7 +4,6 @@ They are records, one for every planned repeat and every skip, or plain values w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from orchestrator.analysis.measurements import PHASES, RepeatEpochs, RepeatMeasurement
 from orchestrator.analysis.resources import GpuUse
@@ -42,8 +41,7 @@ def records(report: Report) -> Records:
     What scripts printed has a column for each figure and unit, after all others; so have the axes and metrics of modes.
     The feed has columns where a cell has one, and what was sampled of GPUs where a repeat has it.
     """
-    without_skips = (replace(further, skips=(), study=None) for further in report.further)
-    return records_of([(each, {}) for each in (report, *without_skips)])
+    return records_of([(each, {}) for each in (report, *report.replicates)])
 
 
 def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:

@@ -100,7 +100,7 @@ def short(report: Report) -> Iterator[Block]:
     total = sum(count for _, count in report.statuses)
     ended = statuses(report.statuses) or "none"
     yield Paragraph(f"{total} planned {plural('repeat', total)}: {ended}", Tone.STRONG)
-    for further in report.further:
+    for further in report.replicates:
         yield Gap()
         yield from short(further)
 
