@@ -24,7 +24,7 @@ SCHEMA: Literal[1] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureOptions:
+class PartSettings:
     """The options of `run` that its parts are measured with, wherever that is."""
 
     runtime: str
@@ -46,7 +46,7 @@ class ClusterRecord(Strict):
     created_at: str
     orchestrator_version: str
     site: Site
-    options: MeasureOptions
+    options: PartSettings
     parts: tuple[Part, ...]
     plan: dict[str, Any]
 
@@ -60,7 +60,7 @@ class PartRecord(Strict):
     replicate: int
     """The number of nodes that measure it."""
     images: ImageSource
-    options: MeasureOptions
+    options: PartSettings
     plan: dict[str, Any]
 
 

@@ -40,11 +40,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "run",
-        epilog=examples(
-            "orchestrator run --select 'mxnet-*' --repeats 10",
-            "orchestrator run --resume latest",
-            "orchestrator run --site cluster.yaml --detach",
-        ),
+        epilog=examples("orchestrator run --select 'mxnet-*' --repeats 10", "orchestrator run --resume latest"),
     )(run)
 
 

@@ -16,7 +16,7 @@ from orchestrator.domain import Plan
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
-from orchestrator.workflows.cluster.options import ClusterOptions, measure_options
+from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import with_data
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, plan_matrix
@@ -45,7 +45,7 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         orchestrator_version=__version__,
         site=site,
-        options=measure_options(options),
+        options=part_settings(options),
         parts=tuple(part for part, _ in split),
         plan=plan_to_json(plan),
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.clusters import site as sites
-from orchestrator.clusters.record import MeasureOptions
+from orchestrator.clusters.record import PartSettings
 from orchestrator.clusters.site import Executor, ImagesFrom, Site
 from orchestrator.errors import InputError
 from orchestrator.workflows.host import places
@@ -68,9 +68,9 @@ def _site_file(options: ClusterOptions, host: Host) -> Path | None:
     return found
 
 
-def measure_options(options: RunOptions) -> MeasureOptions:
+def part_settings(options: RunOptions) -> PartSettings:
     """Return the options that the parts of a run are measured with."""
-    return MeasureOptions(
+    return PartSettings(
         runtime=options.runtime,
         jobs=options.jobs,
         fail_fast=options.fail_fast,
@@ -83,7 +83,7 @@ def measure_options(options: RunOptions) -> MeasureOptions:
     )
 
 
-def run_options(measure: MeasureOptions, results: Path, *, retry_failed: bool) -> RunOptions:
+def run_options(measure: PartSettings, results: Path, *, retry_failed: bool) -> RunOptions:
     """Return the options of `run` for a part."""
     return RunOptions(
         results=results,
