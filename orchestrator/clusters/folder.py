@@ -3,6 +3,7 @@
 Each of these is the folder of an ordinary run. No file is ever deleted, and no lock is trusted between nodes.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from orchestrator.errors import InputError
 from orchestrator.results.names import cluster_names
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
-from orchestrator.results.writing import made_folder, write_atomically
+from orchestrator.results.writing import made_folder, write_atomically, write_unseen
 from orchestrator.running.order import is_final, order, unfinished
 
 PARTS = "parts"
@@ -83,7 +84,8 @@ class ClusterRun:
         made_folder(self.folder / LOGS)
         for part, plan in parts:
             text = of(part.name, plan).model_dump_json(by_alias=True, indent=1) + "\n"
-            write_atomically(made_folder(self.part_folder(part.name)) / PART, text)
+            write_unseen(made_folder(self.part_folder(part.name)) / PART, text)
+        os.sync()  # once, in place of twice for each of thousands of files
         write_atomically(self.folder / CLUSTER, record.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
