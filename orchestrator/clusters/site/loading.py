@@ -14,7 +14,7 @@ from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
 
 _NESTED: dict[str, type[BaseModel]] = {"time": file.TimeEntry, "images": file.ImagesEntry, "program": file.ProgramEntry}
-_OF_SLURM = ("partition", "account", "constraint", "reservation", "nodes_at_once", "sbatch", "gpu_types")
+_OF_SLURM = ("partition", "account", "constraint", "reservation", "nodes_at_once", "replicate", "sbatch", "gpu_types")
 
 
 def load(path: Path) -> Site:

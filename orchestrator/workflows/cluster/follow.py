@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from orchestrator.clusters.folder import SeenOutcomes
+from orchestrator.clusters.folder import LOGS, SeenOutcomes
 from orchestrator.clusters.following import JobsSeen, look, remembered
 from orchestrator.clusters.record import JobEnd
 from orchestrator.clusters.states import JobState, SeenJob
 from orchestrator.domain import Cell
 from orchestrator.errors import InputError
 from orchestrator.events import Notice, RepeatFinished, RunStarted
+from orchestrator.processes import last_line, tail
 from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
@@ -40,6 +41,8 @@ class Follower:
     _outcomes: SeenOutcomes = field(init=False)
     _last: dict[str, SeenJob] = field(default_factory=dict)
     """The job of each part as it was seen last."""
+    _missed: dict[str, str] = field(default_factory=dict)
+    """The jobs of parts that the last look did not show."""
     _said: str = ""
     _is_away: bool = False
 
@@ -55,7 +58,7 @@ class Follower:
             return set()
         while True:
             seen = self._look()
-            if seen is not None:
+            if seen is not None and not seen.vanished:
                 return set(seen.live)
             if self.pause(POLL_S):
                 return None
@@ -79,9 +82,10 @@ class Follower:
             self._submit()
             seen = self._look()
             changed = self._report(seen) if seen is not None else False
-            if seen is not None and not (seen.live or self.submitter.waiting or self.submitter.is_unsure):
+            unsure = self.submitter.is_unsure or (seen is not None and seen.vanished)
+            if seen is not None and not (seen.live or self.submitter.waiting or unsure):
                 return True
-            delay = POLL_S if changed or self.submitter.is_unsure else min(delay * _BACK_OFF, LONGEST_POLL_S)
+            delay = POLL_S if changed or unsure else min(delay * _BACK_OFF, LONGEST_POLL_S)
             if self.pause(delay):
                 return False
 
@@ -106,7 +110,10 @@ class Follower:
         return f"job {listing_of(ids[-_MOST_NAMED:], _MOST_NAMED)}"
 
     def _look(self) -> JobsSeen | None:
-        """Ask the scheduler for all jobs, once. None if its controller is away."""
+        """Ask the scheduler for all jobs, once. None if its controller is away.
+
+        A job that it does not show for the first time is left open: what it shows may lag behind.
+        """
         queue = self.submitter.slurm.queue(self.submitter.names)
         if queue is None:
             if not self._is_away:
@@ -117,15 +124,26 @@ class Follower:
         self.submitter.settle(queue)
         seen = look(self.submitter.jobs, queue)
         ends = dict(seen.ends)
-        if seen.vanished:
-            arrays = sorted({job.array for job in seen.vanished.values()})
-            ends |= remembered(seen.vanished, self.submitter.slurm.history(arrays), self._last)
+        gone = {part: job for part, job in seen.vanished.items() if self._missed.get(part) == job.id}
+        if gone:
+            arrays = sorted({job.array for job in gone.values()})
+            ends |= remembered(gone, self.submitter.slurm.history(arrays), self._last)
+        missed = {part: job for part, job in seen.vanished.items() if part not in gone}
+        self._missed = {part: job.id for part, job in missed.items()}
         self.submitter.slurm.cancel(seen.held)
+        ends = {part: self._explained(end) for part, end in ends.items()}
         self.submitter.ended(ends)
         self._last |= seen.live
         for end in _unusual(ends.values()):
             self.host.say(str(end))
-        return JobsSeen(seen.live, ends, {}, seen.held)
+        return JobsSeen(seen.live, ends, missed, seen.held)
+
+    def _explained(self, end: JobEnd) -> JobEnd:
+        """Return the end of a job that failed with the last line of its log."""
+        if end.state is not JobState.FAILED:
+            return end
+        said = last_line(tail(self.submitter.cluster.folder / LOGS / f"{end.job}.log"))
+        return replace(end, detail=said or end.detail)
 
     def _report(self, seen: JobsSeen) -> bool:
         """Tell the outcomes that have come, and where the jobs are. Return true if anything has changed."""

@@ -1,5 +1,6 @@
 """The beginning of a run on a cluster: its plan is split, estimated and frozen."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,9 +11,10 @@ from orchestrator.catalog import shipped_catalog
 from orchestrator.clusters.folder import ClusterRun
 from orchestrator.clusters.parts import parts
 from orchestrator.clusters.record import ClusterRecord, PartRecord
-from orchestrator.clusters.site import Site
+from orchestrator.clusters.site import Executor, Site
 from orchestrator.devices import inventory
 from orchestrator.domain import Plan
+from orchestrator.errors import InputError
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
@@ -23,6 +25,9 @@ from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, plan_mat
 from orchestrator.workflows.inputs.stored_runs import store_matrix
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.slots import known
+
+_UNFIT = re.compile(r"[^\w ./+,:=@~-]")
+"""Characters that mean something else in an `#SBATCH` line, or in the name of a log."""
 
 
 def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
@@ -36,6 +41,8 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
     for warning in plan.warnings:
         host.say(f"warning: {warning}")
     run = jobs.named(Path(site.results).absolute() if site.results else options.results.absolute())
+    if site.executor is Executor.SLURM and _UNFIT.search(str(run.folder)):
+        raise InputError(f"{run.folder}: a batch script cannot name this folder; choose a plain path with --results")
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)

@@ -41,8 +41,10 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
     site = sites.load(path)
     if options.plan is not None:
         raise InputError("--plan and --site exclude each other: a site takes a matrix, and its images from `images`")
-    if options.detach and site.executor is Executor.LOCAL:
-        raise InputError(f"--detach needs a scheduler, and {path} says `executor: local`: leave it out")
+    if (options.detach or options.replicate is not None) and site.executor is Executor.LOCAL:
+        raise InputError(
+            f"--detach and --replicate need a scheduler, and {path} says `executor: local`: leave them out"
+        )
     refuse_images(site)
     return site if options.replicate is None else replace(site, replicate=options.replicate)
 

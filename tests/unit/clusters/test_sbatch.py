@@ -110,3 +110,29 @@ def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     text = script(*SCRIPTS["small"])
     ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False)
     assert ended.returncode == 42
+
+
+def test_a_wheel_is_installed_once(tmp_path: Path) -> None:
+    """The first job installs it next to the wheel, and later ones run what is there.
+
+    A fake Python makes a folder in place of an environment, whose own Python installs nothing.
+    """
+    shared, programs = tmp_path / "shared wheels", tmp_path / "bin"
+    for folder in (shared, programs):
+        folder.mkdir()
+    (shared / "bench.whl").write_text("a wheel")
+    fake = f'#!/bin/sh\necho made >> \'{tmp_path}/log\'\nmkdir -p "$3/bin"\ncp /bin/true "$3/bin/python"\n'
+    for name, text in (("python3", fake), ("srun", '#!/bin/sh\nfor word; do last=$word; done\necho "$8 $9 $last"\n')):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    environment = {"PATH": f"{programs}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_ID": "12"}
+    site = Site(Executor.SLURM, program=Program(wheel=str(shared / "bench.whl")))
+    text = script(JobArray(("007",), 10, NodeNeeds()), site, JOB)
+
+    said = [
+        subprocess.run(["sh"], input=text, text=True, env=environment, capture_output=True, check=True).stdout
+        for _ in range(2)
+    ]
+    (installed,) = (path for path in shared.iterdir() if path.name.startswith(".orchestrator-") and path.is_dir())
+    assert said == [f"{installed}/bin/python -m {JOB.run}/parts/007\n"] * 2
+    assert (tmp_path / "log").read_text() == "made\n"

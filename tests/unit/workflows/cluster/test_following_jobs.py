@@ -1,5 +1,6 @@
 """A submitter and its jobs, on a fake of Slurm's commands."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from orchestrator.clusters.folder import ClusterRun
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.domain import Status
-from orchestrator.errors import HostError
+from orchestrator.errors import HostError, InputError
 from orchestrator.events import RepeatFinished, RunStarted
 from orchestrator.reporting.findings.model import Report
 from orchestrator.workflows.cluster.cancel import CancelOptions, cancel
@@ -91,6 +92,20 @@ def test_what_the_scheduler_did_blames_no_framework(small: SmallCluster, fake: F
     assert not result.failed
 
 
+def test_a_job_that_failed_has_its_last_word(small: SmallCluster, fake: FakeSlurm) -> None:
+    fake.answers("squeue", queue("0 RUNNING node7", "1 RUNNING node8"), call=1)
+    fake.answers("squeue", queue("0 FAILED node7", "1 FAILED node8"))
+
+    def logged() -> None:
+        (the_run(small).folder / "logs" / "12_0.log").write_text("starting\nno container engine answers\n")
+
+    result = run(small.options(), SLURM, small.host(), waits(logged)[1])
+    assert list(reasons(result.report).values()) == [
+        "job 12_0 on node7 ended without an outcome: FAILED (no container engine answers)",
+        "job 12_1 on node8 ended without an outcome: FAILED",
+    ]
+
+
 def test_a_job_held_after_a_failed_launch_is_cancelled(small: SmallCluster, fake: FakeSlurm) -> None:
     fake.answers("squeue", "12|0|PENDING||b|launch failed requeued held\n12|1|CANCELLED|node1|b|None\n")
     result = run(small.options(), SLURM, small.host(), waits()[1])
@@ -105,8 +120,11 @@ def test_accounts_tell_what_the_queue_forgot(small: SmallCluster, fake: FakeSlur
     fake.answers("sacct", "12_0|NODE_FAIL|node3|0:0\n")
     fake.answers("squeue", queue("0 RUNNING node3", "1 RUNNING node4"), call=1)
     fake.answers("squeue", queue())
-    result = run(small.options(), SLURM, small.host(), waits(lambda: None)[1])
+    waited, pause = waits(lambda: None, lambda: None)
+    result = run(small.options(), SLURM, small.host(), pause)
 
+    assert len(waited) == 2  # what is not shown once may only be late
+    assert len(fake.calls("sacct")) == 1
     assert list(reasons(result.report).values()) == [
         "the scheduler ended job 12_0 on node3: NODE_FAIL",
         "the scheduler no longer knows job 12_1 on node4, which left no outcome",
@@ -195,6 +213,13 @@ def test_arrays_of_a_bounded_site_wait_for_each_other(small: SmallCluster, fake:
     run(small.options(detach=True), Site(Executor.SLURM, nodes_at_once=1), small.host(), waits()[1])
 
     assert [call[1:-1] for call in fake.calls("sbatch")] == [[], [], ["--dependency=afterany:12"]]
+
+
+def test_a_folder_that_no_script_can_name_is_refused(small: SmallCluster) -> None:
+    options = replace(small.options(), results=small.folder / 'a"b')
+
+    with pytest.raises(InputError, match="a batch script cannot name this folder"):
+        run(options, SLURM, small.host(), waits()[1])
 
 
 def test_cancel_ends_live_jobs_and_the_submitter(small: SmallCluster, fake: FakeSlurm) -> None:
