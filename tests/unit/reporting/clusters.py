@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from orchestrator.clusters.parts import parts
-from orchestrator.domain import Cell, Plan
+from orchestrator.domain import Plan
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.joined import PartReport, Whole, across, joined
 from orchestrator.reporting.findings.model import Replicate, Report
@@ -31,12 +31,13 @@ def on_node(number: int, node: str, rates: Rates, *, end: str = "", cpu: str = "
     part, plan = list(parts(PLAN, lambda _: 60.0))[number]
     record = s.record(plan)
     record = record.model_copy(update={"host": {**record.host, "hostname": node, "cpu": cpu}})
-    report = compose(record, plan, [item for cell in plan.cells for item in _stored(cell, rates)])
+    report = compose(record, plan, stored(plan, rates))
     return PartReport(part.name, node, f"parts/{part.name}/{node}" if node else "", report, end)
 
 
-def _stored(cell: Cell, rates: Rates) -> list[Stored]:
-    return list(s.ok(cell, rates[cell.id], spread=0)) if cell.id in rates else []
+def stored(plan: Plan, rates: Rates) -> list[Stored]:
+    """Return the repeats of the cells that have rates."""
+    return [item for cell in plan.cells if cell.id in rates for item in s.ok(cell, rates[cell.id], spread=0)]
 
 
 def two_nodes() -> Report:

@@ -3,12 +3,18 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
-from orchestrator.domain import Status
+from orchestrator.clusters.parts import parts
+from orchestrator.domain import Skip, Status
+from orchestrator.reporting.findings.claim_findings import ClaimVerdict
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.findings.joined import PartReport, joined
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.page import pages
 from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.studies import Claim, PublishedValue, Study
 from tests.unit.reporting import clusters as c
 from tests.unit.reporting import synthetic as s
 
@@ -115,3 +121,24 @@ def test_links_lead_to_the_files_of_the_part() -> None:
 
     assert f"../parts/000/node1/{c.ONE.id}/0/result.json" in view[0]
     assert "../parts/000/node1/report/index.html" in view[0]
+
+
+def test_claims_are_judged_in_their_part() -> None:
+    """One on a cell that was left out is judged for the whole, with the reason of the plan."""
+    first, gone = (
+        Claim(name, "", "throughput", c.ONE.id, over, PublishedValue(1.5), "table 1")
+        for name, over in (("one", c.OTHER.id), ("gone", "left/out"))
+    )
+    plan = replace(c.PLAN, study=Study(claims=(gone, first)), skips=(Skip("left/out", "too old"),))
+    split = list(parts(plan, lambda _: 60.0))
+    reports = [
+        PartReport(part.name, "node1", "x", compose(s.record(own), own, c.stored(own, c.FAST_FIRST)))
+        for part, own in split
+    ]
+
+    study = joined(c.whole(plan), reports).study
+    assert study
+    assert [(finding.claim.name, finding.verdict) for finding in study.claims] == [
+        ("gone", ClaimVerdict.NOT_JUDGED), ("one", ClaimVerdict.SAME_DIRECTION),
+    ]  # fmt: skip
+    assert study.claims[0].reason == "left/out is left out: too old"
