@@ -127,8 +127,7 @@ def run_on(part: Path, node: str, is_elsewhere: Callable[[Run], bool]) -> tuple[
 
     A node of the name that is another machine now, as after a repair, begins a run of its own.
     """
-    base = _UNFIT.sub("-", node).strip("-.") or "node"
-    for name in _names(base):
+    for name in _names(folder_name(node)):
         run = Run(part / name)
         if not run.has_begun:
             if run.folder.exists():
@@ -137,6 +136,11 @@ def run_on(part: Path, node: str, is_elsewhere: Callable[[Run], bool]) -> tuple[
         if not is_elsewhere(run):
             return run, True
     raise AssertionError("names never end")
+
+
+def folder_name(node: str) -> str:
+    """Return the name of a node as that of a folder."""
+    return _UNFIT.sub("-", node).strip("-.") or "node"
 
 
 def node_of(run: Run) -> str:

@@ -214,6 +214,9 @@ def _notes(whole: Whole, on_node: dict[str, list[Report]], facts: Sequence[Facts
             else "These nodes differ in nothing that was recorded but their names."
         )
         yield from _other_versions(on_node)
+        runtimes = sorted({report.runtime for reports in on_node.values() for report in reports})
+        if len(runtimes) > 1:
+            yield f"The nodes have different runtimes ({listing(runtimes)}): --runtime names one for all."
     programs = {report.orchestrator_version for reports in on_node.values() for report in reports}
     if programs != {whole.orchestrator_version}:
         yield (

@@ -1,13 +1,13 @@
 """One part of a run, measured on the node that this process is on, as an ordinary run of its plan."""
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 
 from orchestrator.bundles.returns.results_manifest import MERGED
-from orchestrator.clusters.folder import ClusterRun, node_of, node_runs, run_on
+from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.devices import another_machine, host_facts
 from orchestrator.domain import Plan
@@ -54,6 +54,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
 
     Raises `InputError` if there is no such part, `HostError` as `run` does.
     """
+    host = _with_own_cache(host)
     folder = options.part.absolute()
     record = read_part(folder / PART)
     plan, node = plan_of(record), this_node(host)
@@ -77,6 +78,17 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
 def this_node(host: Host) -> str:
     """Return the name of the node that this process is on."""
     return host.environment.get(NODE_VARIABLE) or platform.node()
+
+
+def _with_own_cache(host: Host) -> Host:
+    """Return the host of a job with a cache folder for its node alone.
+
+    Nodes often share home folders. They would make environments at one place at once, and measure in turn.
+    """
+    if NODE_VARIABLE not in host.environment:
+        return host
+    own = host.cache / "nodes" / folder_name(host.environment[NODE_VARIABLE])
+    return replace(host, environment={**host.environment, "XDG_CACHE_HOME": str(own)})
 
 
 def _is_elsewhere(run: Run, host: Host) -> bool:

@@ -66,6 +66,16 @@ def test_a_part_is_an_ordinary_run(small: SmallCluster) -> None:
     }
 
 
+def test_a_node_has_a_cache_of_its_own(small: SmallCluster) -> None:
+    """Nodes that share home folders would measure in turn, and make environments at one place at once."""
+    cluster = frozen(small)
+    small.measure(cluster, "000", "node1")
+
+    caches = small.folder / ".cache" / "framework-bench"
+    assert [path.name for path in (caches / "nodes").iterdir()] == ["node1"]
+    assert not (caches / "measuring.lock").exists()
+
+
 def test_a_second_start_on_the_node_goes_on(small: SmallCluster) -> None:
     cluster = frozen(small)
     stopped = small.host("node1")
