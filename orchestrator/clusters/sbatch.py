@@ -11,6 +11,8 @@ from orchestrator.clusters.site.model import GpuRequest, Program, Site
 
 WARNING_S = 90
 """Time between the signal that ends the measurement and the time limit."""
+OUT_OF_TIME = "stopped before the time limit of this job"
+"""The last line of a job that the signal has ended. The scheduler only sees that it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,12 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         f'part={shlex.quote(str(job.run / "parts"))}/"$1"\n'
         f"{_program(site.program, job.command)}"
         # The signal comes to this shell alone, which is asked to pass it on before the time is over.
-        "trap 'kill -TERM \"$step\" 2>/dev/null' TERM\n"
+        "warned=\ntrap 'warned=1; kill -TERM \"$step\" 2>/dev/null' TERM\n"
         f"srun {' '.join(_step(array.nodes))} \\\n"
         f'    "$@" run --part "$part"{" --retry-failed" if job.retry_failed else ""} &\n'
         "step=$!\n"
         'while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done\n'
+        f"[ -z \"$warned\" ] || echo '{OUT_OF_TIME}'\n"
         'exit "$status"\n'
     )
 

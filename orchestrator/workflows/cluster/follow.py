@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from orchestrator.clusters.folder import LOGS, SeenOutcomes
 from orchestrator.clusters.following import JobsSeen, look, remembered
 from orchestrator.clusters.record import JobEnd
+from orchestrator.clusters.sbatch import OUT_OF_TIME
 from orchestrator.clusters.states import JobState, SeenJob
 from orchestrator.domain import Cell
 from orchestrator.errors import InputError
@@ -139,10 +140,12 @@ class Follower:
         return JobsSeen(seen.live, ends, missed, seen.held)
 
     def _explained(self, end: JobEnd) -> JobEnd:
-        """Return the end of a job that failed with the last line of its log."""
+        """Return the end of a job that failed with the last line of its log, which may be that its time was over."""
         if end.state is not JobState.FAILED:
             return end
         said = last_line(tail(self.submitter.cluster.folder / LOGS / f"{end.job}.log"))
+        if said == OUT_OF_TIME:
+            return replace(end, state=JobState.TIMEOUT, detail="")
         return replace(end, detail=said or end.detail)
 
     def _report(self, seen: JobsSeen) -> bool:

@@ -16,9 +16,11 @@ set -- 000
 shift "$SLURM_ARRAY_TASK_ID"
 part=/shared/results/20260102T030405Z-abcd/parts/"$1"
 set -- /opt/bench/bin/orchestrator
-trap 'kill -TERM "$step" 2>/dev/null' TERM
+warned=
+trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM
 srun --export=ALL --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 \
     "$@" run --part "$part" &
 step=$!
 while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done
+[ -z "$warned" ] || echo 'stopped before the time limit of this job'
 exit "$status"

@@ -39,9 +39,11 @@ if [ ! -e "$installed" ]; then
     ) 9>"$installed.lock" || exit 3
 fi
 set -- "$installed/bin/python" -m orchestrator
-trap 'kill -TERM "$step" 2>/dev/null' TERM
+warned=
+trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM
 srun --export=ALL --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 --label \
     "$@" run --part "$part" &
 step=$!
 while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done
+[ -z "$warned" ] || echo 'stopped before the time limit of this job'
 exit "$status"

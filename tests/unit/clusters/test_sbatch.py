@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.clusters.arrays import JobArray, Wanted, arrays, minutes
 from orchestrator.clusters.parts import NodeNeeds, Part
-from orchestrator.clusters.sbatch import BatchJob, script
+from orchestrator.clusters.sbatch import OUT_OF_TIME, BatchJob, script
 from orchestrator.clusters.site import Executor, GpuRequest, Program, Site, TimeLimits
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sbatch"
@@ -108,8 +108,8 @@ def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
 
     text = script(*SCRIPTS["small"])
-    ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False)
-    assert ended.returncode == 42
+    ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
+    assert (ended.returncode, ended.stdout) == (42, f"{OUT_OF_TIME}\n")
 
 
 def test_a_wheel_is_installed_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.sbatch import OUT_OF_TIME
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.domain import Status
 from orchestrator.errors import HostError, InputError
@@ -104,6 +105,18 @@ def test_a_job_that_failed_has_its_last_word(small: SmallCluster, fake: FakeSlur
         "job 12_0 on node7 ended without an outcome: FAILED (no container engine answers)",
         "job 12_1 on node8 ended without an outcome: FAILED",
     ]
+
+
+def test_a_job_that_was_warned_is_out_of_time(small: SmallCluster, fake: FakeSlurm) -> None:
+    """It has ended by itself before the scheduler ended it, which calls that a failure."""
+    fake.answers("squeue", queue("0 RUNNING node7", "1 RUNNING node8"), call=1)
+    fake.answers("squeue", queue("0 FAILED node7", "1 CANCELLED node8"))
+
+    def logged() -> None:
+        (the_run(small).folder / "logs" / "12_0.log").write_text(f"measuring\n{OUT_OF_TIME}\n")
+
+    result = run(small.options(), SLURM, small.host(), waits(logged)[1])
+    assert reasons(result.report)[LENET] == "the scheduler ended job 12_0 on node7: TIMEOUT"
 
 
 def test_a_job_held_after_a_failed_launch_is_cancelled(small: SmallCluster, fake: FakeSlurm) -> None:
