@@ -8,11 +8,10 @@ from pathlib import Path
 from orchestrator.clusters.arrays import JobArray
 from orchestrator.clusters.parts import NodeNeeds
 from orchestrator.clusters.site.model import GpuRequest, Program, Site
+from orchestrator.clusters.states import OUT_OF_TIME
 
 WARNING_S = 90
 """Time between the signal that ends the measurement and the time limit."""
-OUT_OF_TIME = "stopped before the time limit of this job"
-"""The last line of a job that the signal has ended. The scheduler only sees that it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,7 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         f"set -- {' '.join(array.parts)}\n"
         'shift "$SLURM_ARRAY_TASK_ID"\n'
         f'part={shlex.quote(str(job.run / "parts"))}/"$1"\n'
+        'echo "part $1 on $SLURM_JOB_NODELIST"\n'
         f"{_program(site.program, job.command)}"
         # The signal comes to this shell alone, which is asked to pass it on before the time is over.
         "warned=\ntrap 'warned=1; kill -TERM \"$step\" 2>/dev/null' TERM\n"

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orchestrator.processes import last_line
+
 QUEUE_FORMAT = "%F|%K|%T|%N|%j|%r"
 """Of `squeue`: array, index, state, nodes, name, reason. The reason comes last, as it may hold anything."""
 HISTORY_FORMAT = "JobID,State,NodeList,ExitCode"
@@ -52,6 +54,13 @@ _HELD_AFTER_LAUNCH = re.compile(r"launch[ _]failed[ _]requeued[ _]held|JobLaunch
 """The reason of a pending job that was to begin and could not."""
 _HELD = re.compile(r"requeued in held|requeued?[ _]held|JobHoldMaxRequeue", re.IGNORECASE)
 """The reason of a pending job that a node has had before, and that never begins again by itself."""
+OUT_OF_TIME = "stopped before the time limit of this job"
+"""The last line of a job that its warning has ended. The scheduler only sees that it failed."""
+_BEGAN = re.compile(r"^part \S+ on (\S+)$", re.MULTILINE)
+_CANCELLED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+(?: DUE TO ([A-Z ]+?))? \*\*\*")
+_CAUSES = {
+    "TIME LIMIT": JobState.TIMEOUT, "NODE FAILURE": JobState.NODE_FAIL, "PREEMPTION": JobState.PREEMPTED,
+}  # fmt: skip
 _TASK = re.compile(r"(\d+)_(\d+)")
 
 
@@ -108,6 +117,21 @@ def read_history(text: str) -> Iterator[SeenJob]:
             node = "" if node == "None assigned" else node
             exit_status = f"exit status {status}" if status not in {"", "0:0"} else ""
             yield SeenJob(int(task[1]), int(task[2]), state_of(word), _plain(node), reason=exit_status)
+
+
+def read_log(text: str) -> tuple[JobState | None, str]:
+    """Return how a job ended and its nodes by what its log says, None and an empty text where it says nothing.
+
+    It outlives what the scheduler knows of the job.
+    """
+    began = _BEGAN.findall(text)
+    node = began[-1] if began else ""
+    if last_line(text) == OUT_OF_TIME:
+        return JobState.TIMEOUT, node
+    if cancelled := _CANCELLED.findall(text):
+        own, cause = cancelled[-1]
+        return _CAUSES.get(cause, JobState.CANCELLED), node or own
+    return None, node
 
 
 def _plain(text: str) -> str:

@@ -48,6 +48,7 @@ def cancel(options: CancelOptions, host: Host) -> CancelResult:
         raise InputError(f"{options.results}: no run on a cluster {options.run!r}; `orchestrator runs` lists all runs")
     if cluster.record().site.executor is Executor.LOCAL:
         raise InputError(f"{cluster.name} has no jobs: `run` itself measures its parts; stop that with Ctrl-C")
+    cluster = ClusterRun(cluster.folder.absolute())
     cancelled.ask(cluster.folder)
     jobs = cluster.jobs()
     if not jobs.submissions:

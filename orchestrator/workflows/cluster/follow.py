@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from orchestrator.clusters.folder import LOGS, SeenOutcomes
 from orchestrator.clusters.following import JobsSeen, look, remembered
 from orchestrator.clusters.record import JobEnd
-from orchestrator.clusters.sbatch import OUT_OF_TIME
-from orchestrator.clusters.states import JobState, SeenJob
+from orchestrator.clusters.states import JobState, SeenJob, read_log
 from orchestrator.domain import Cell
 from orchestrator.errors import InputError
 from orchestrator.events import Notice, RepeatFinished, RunStarted
@@ -140,13 +139,16 @@ class Follower:
         return JobsSeen(seen.live, ends, missed, seen.held)
 
     def _explained(self, end: JobEnd) -> JobEnd:
-        """Return the end of a job that failed with the last line of its log, which may be that its time was over."""
-        if end.state is not JobState.FAILED:
+        """Return an end of which the scheduler says too little with what the log of the job says of it."""
+        if end.state not in {JobState.FAILED, JobState.FORGOTTEN}:
             return end
-        said = last_line(tail(self.submitter.cluster.folder / LOGS / f"{end.job}.log"))
-        if said == OUT_OF_TIME:
-            return replace(end, state=JobState.TIMEOUT, detail="")
-        return replace(end, detail=said or end.detail)
+        log = tail(self.submitter.cluster.folder / LOGS / f"{end.job}.log")
+        state, node = read_log(log)
+        if end.state is JobState.FORGOTTEN:
+            return replace(end, state=state or end.state, node=end.node or node)
+        if state is JobState.TIMEOUT:
+            return replace(end, state=state, detail="")
+        return replace(end, detail=last_line(log) or end.detail)
 
     def _report(self, seen: JobsSeen) -> bool:
         """Tell the outcomes that have come, and where the jobs are. Return true if anything has changed."""

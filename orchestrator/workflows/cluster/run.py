@@ -68,7 +68,7 @@ def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Paus
     refuse_changes(options)
     if options.site is not None or options.replicate is not None:
         raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
-    return _measured(cluster, options, host, pause)
+    return _measured(ClusterRun(cluster.folder.absolute()), options, host, pause)
 
 
 def _measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None) -> ClusterResult:

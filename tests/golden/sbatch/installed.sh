@@ -15,6 +15,7 @@
 set -- 000 002
 shift "$SLURM_ARRAY_TASK_ID"
 part=/shared/results/20260102T030405Z-abcd/parts/"$1"
+echo "part $1 on $SLURM_JOB_NODELIST"
 set -- /opt/bench/bin/orchestrator
 warned=
 trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM

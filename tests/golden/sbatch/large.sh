@@ -25,6 +25,7 @@ export ORCHESTRATOR_BASE_IMAGE='python:{python}-slim'
 set -- 003 001
 shift "$SLURM_ARRAY_TASK_ID"
 part=/shared/results/20260102T030405Z-abcd/parts/"$1"
+echo "part $1 on $SLURM_JOB_NODELIST"
 wheel='/shared/my wheels/bench-1.whl'
 hash=$(sha256sum "$wheel" | cut -c 1-16)
 installed='/shared/my wheels'/.orchestrator-$hash

@@ -9,8 +9,9 @@ import pytest
 
 from orchestrator.clusters.arrays import JobArray, Wanted, arrays, minutes
 from orchestrator.clusters.parts import NodeNeeds, Part
-from orchestrator.clusters.sbatch import OUT_OF_TIME, BatchJob, script
+from orchestrator.clusters.sbatch import BatchJob, script
 from orchestrator.clusters.site import Executor, GpuRequest, Program, Site, TimeLimits
+from orchestrator.clusters.states import OUT_OF_TIME
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sbatch"
 SMALL = Site(Executor.SLURM)
@@ -105,11 +106,11 @@ def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     fake = tmp_path / "srun"
     fake.write_text('#!/bin/sh\ntrap "exit 42" TERM\nkill -TERM $PPID\nwhile :; do :; done\n')
     fake.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
 
     text = script(*SCRIPTS["small"])
     ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
-    assert (ended.returncode, ended.stdout) == (42, f"{OUT_OF_TIME}\n")
+    assert (ended.returncode, ended.stdout) == (42, f"part 000 on node1\n{OUT_OF_TIME}\n")
 
 
 def test_a_wheel_is_installed_once(tmp_path: Path) -> None:
@@ -125,7 +126,12 @@ def test_a_wheel_is_installed_once(tmp_path: Path) -> None:
     for name, text in (("python3", fake), ("srun", '#!/bin/sh\nfor word; do last=$word; done\necho "$8 $9 $last"\n')):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
-    environment = {"PATH": f"{programs}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_ID": "12"}
+    environment = {
+        "PATH": f"{programs}:/usr/bin:/bin",
+        "SLURM_ARRAY_TASK_ID": "0",
+        "SLURM_JOB_ID": "12",
+        "SLURM_JOB_NODELIST": "n1",
+    }
     site = Site(Executor.SLURM, program=Program(wheel=str(shared / "bench.whl")))
     text = script(JobArray(("007",), 10, NodeNeeds()), site, JOB)
 
@@ -134,5 +140,5 @@ def test_a_wheel_is_installed_once(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     (installed,) = (path for path in shared.iterdir() if path.name.startswith(".orchestrator-") and path.is_dir())
-    assert said == [f"{installed}/bin/python -m {JOB.run}/parts/007\n"] * 2
+    assert said == [f"part 007 on n1\n{installed}/bin/python -m {JOB.run}/parts/007\n"] * 2
     assert (tmp_path / "log").read_text() == "made\n"

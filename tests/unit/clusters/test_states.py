@@ -3,11 +3,13 @@
 import pytest
 
 from orchestrator.clusters.states import (
+    OUT_OF_TIME,
     JobState,
     Refusal,
     SeenJob,
     has_no_accounting,
     read_history,
+    read_log,
     read_queue,
     refusal,
     state_of,
@@ -105,3 +107,22 @@ def test_refusals_are_waited_out_or_not(message: str, kind: Refusal) -> None:
 def test_a_cluster_without_accounts_is_known() -> None:
     assert has_no_accounting("Slurm accounting storage is disabled")
     assert not has_no_accounting("sacct: error: slurmdbd: Connection refused")
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "node"),
+    [
+        ("", None, ""),
+        ("part 000 on node1\nmeasuring\n", None, "node1"),
+        (f"part 000 on node1\n{OUT_OF_TIME}\n", JobState.TIMEOUT, "node1"),
+        (
+            "error: *** STEP 12.0 ON node2 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***",
+            JobState.TIMEOUT,
+            "node2",
+        ),
+        ("error: *** JOB 12 ON node2 CANCELLED AT 2026-01-02T03:04:05 ***\n", JobState.CANCELLED, "node2"),
+        ("*** JOB 12 ON n CANCELLED AT 2026-01-02T03:04:05 DUE TO PREEMPTION ***\n", JobState.PREEMPTED, "n"),
+    ],
+)
+def test_a_log_tells_how_its_job_ended(text: str, state: JobState | None, node: str) -> None:
+    assert read_log(text) == (state, node)

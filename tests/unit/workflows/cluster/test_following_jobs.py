@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.clusters.folder import ClusterRun
-from orchestrator.clusters.sbatch import OUT_OF_TIME
 from orchestrator.clusters.site import Executor, Site
+from orchestrator.clusters.states import OUT_OF_TIME
 from orchestrator.domain import Status
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import RepeatFinished, RunStarted
@@ -141,6 +141,26 @@ def test_accounts_tell_what_the_queue_forgot(small: SmallCluster, fake: FakeSlur
     assert list(reasons(result.report).values()) == [
         "the scheduler ended job 12_0 on node3: NODE_FAIL",
         "the scheduler no longer knows job 12_1 on node4, which left no outcome",
+    ]
+
+
+def test_a_log_tells_what_nobody_remembers(small: SmallCluster, fake: FakeSlurm) -> None:
+    """Without accounts, the log of a job is all that is left of it."""
+    fake.answers("squeue", queue())
+    fake.answers("sacct", error="Slurm accounting storage is disabled\n")
+
+    def logged() -> None:
+        logs = the_run(small).folder / "logs"
+        stopped = (
+            "slurmstepd-node1: error: *** JOB 12 ON node1 CANCELLED AT 2026-01-02T03:04:05 DUE TO NODE FAILURE ***"
+        )
+        (logs / "12_0.log").write_text(f"part 000 on node1\n{stopped}\n")
+        (logs / "12_1.log").write_text("part 001 on node2\nmeasuring\n")
+
+    result = run(small.options(), SLURM, small.host(), waits(logged)[1])
+    assert list(reasons(result.report).values()) == [
+        "the scheduler ended job 12_0 on node1: NODE_FAIL",
+        "the scheduler no longer knows job 12_1 on node2, which left no outcome",
     ]
 
 
