@@ -26,6 +26,7 @@ from orchestrator.runtimes import STOPPED
 from orchestrator.wording import clean_line, listing, listing_of
 
 _MOST_NAMED = 3
+_MOST_WARNINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Whole:
     created_at: str
     orchestrator_version: str
     plan: Plan
+    replicate: int
+    """Nodes that measure each part."""
     tail: Tail
     """The end of the log of an outcome, by its path in the folder of the whole run."""
 
@@ -76,14 +79,20 @@ def joined(whole: Whole, parts: Sequence[PartReport]) -> Report:
         problems=problems(cells, whole.tail),
         skips=tuple(Skip(clean_line(skip.cell_id), clean_line(skip.reason)) for skip in plan.skips),
         images=_images(plan.images, placed),
-        warnings=tuple(
-            dict.fromkeys((*map(clean_line, plan.warnings), *(line for each in placed for line in each.warnings)))
-        ),
+        warnings=(*map(clean_line, plan.warnings), *_warnings(placed)),
         checks=tuple(_checks(placed)),
         study=_study(plan, placed),
         profile=plan.profile,
         cluster=ClusterReport(*across(whole, parts), tuple(_parts(parts, placed))),
     )
+
+
+def _warnings(placed: Sequence[Report]) -> Iterator[str]:
+    """Yield the warnings of the parts, each once and no more than a person reads."""
+    every = tuple(dict.fromkeys(line for report in placed for line in report.warnings))
+    yield from every[:_MOST_WARNINGS]
+    if len(every) > _MOST_WARNINGS:
+        yield f"{len(every) - _MOST_WARNINGS:,} further warnings stand in the reports of the parts"
 
 
 def _first(group: Group, position: dict[str, int]) -> int:
@@ -204,7 +213,9 @@ def _notes(whole: Whole, on_node: dict[str, list[Report]], facts: Sequence[Facts
         yield "One node has measured all that is measured."
     else:
         yield (
-            "Each group was measured on one node, and is ranked there. "
+            "Each group was measured on several nodes, and is ranked on each by itself."
+            if whole.replicate > 1
+            else "Each group was measured on one node, and is ranked there. "
             "Figures of groups on different nodes differ by the nodes, too."
         )
         different = [each for each in differing(facts) if not each.startswith("Host (")]

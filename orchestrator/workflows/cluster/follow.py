@@ -100,14 +100,11 @@ class Follower:
         if self.submitter.waiting and self.cancellation.is_asked():
             self.host.say(f"cancelled: {counted(len(self.submitter.waiting), 'array')} will not be submitted")
             self.submitter.waiting.clear()
-        if self.submitter.submit():
-            self.host.say(f"submitted: {self._arrays()}")
+        if taken := self.submitter.submit():
+            ids = [f"{each.array}" for each in self.submitter.jobs.submissions[-taken:]]
+            self.host.say(f"submitted: job {listing_of(ids, _MOST_NAMED)}")
         if self.submitter.refused:
             self._say_once(f"the scheduler takes no more for now: {self.submitter.refused}")
-
-    def _arrays(self) -> str:
-        ids = [f"{each.array}" for each in self.submitter.jobs.submissions if each.array is not None]
-        return f"job {listing_of(ids[-_MOST_NAMED:], _MOST_NAMED)}"
 
     def _look(self) -> JobsSeen | None:
         """Ask the scheduler for all jobs, once. None if its controller is away.

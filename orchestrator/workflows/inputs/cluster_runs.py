@@ -69,7 +69,7 @@ def cluster_report(cluster: ClusterRun) -> Report:
     """
     record, jobs = cluster.record(), cluster.jobs()
     whole = Whole(
-        record.run, record.created_at, record.orchestrator_version, plan_of(record),
+        record.run, record.created_at, record.orchestrator_version, plan_of(record), record.site.replicate,
         lambda outcome: log_tail(Run(cluster.folder), outcome),
     )  # fmt: skip
     nodes = [_part_reports(cluster, cluster.part(part.name), record, jobs) for part in record.parts]

@@ -22,8 +22,8 @@ FAST_FIRST: Rates = {ONE.id: [200.0, 201.0, 199.0], OTHER.id: [100.0, 101.0, 99.
 FAST_LAST: Rates = {ONE.id: [100.0, 101.0, 99.0], OTHER.id: [200.0, 201.0, 199.0]}
 
 
-def whole(plan: Plan = PLAN) -> Whole:
-    return Whole("20260102T030405Z-abcd", "2026-01-02T03:04:05+00:00", "0.1.0", plan, no_tail)
+def whole(plan: Plan = PLAN, replicate: int = 1) -> Whole:
+    return Whole("20260102T030405Z-abcd", "2026-01-02T03:04:05+00:00", "0.1.0", plan, replicate, no_tail)
 
 
 def on_node(number: int, node: str, rates: Rates, *, end: str = "", cpu: str = "Example CPU") -> PartReport:
@@ -56,7 +56,7 @@ def replicated(first: Rates = FAST_FIRST, second: Rates = FAST_FIRST) -> Report:
     one, other = (joined(whole(), [part[number] for part in nodes]) for number in range(2))
     assert one.cluster
     assert other.cluster
-    everywhere, notes = across(whole(), [part for each in nodes for part in each])
+    everywhere, notes = across(whole(replicate=2), [part for each in nodes for part in each])
     cluster = replace(one.cluster, nodes=everywhere, notes=notes, groups=over_nodes([one, other]))
     further = Replicate(other.groups, other.cells, other.statuses, other.problems, other.cluster.parts)
     return replace(one, cluster=cluster, further=(further,))
