@@ -101,10 +101,10 @@ def test_a_time_limit_has_margin_and_bounds(seconds: float, limits: TimeLimits, 
 def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     """The shell waits for its step after a signal, and ends with the status of the step.
 
-    A fake `srun` sends the shell the signal, and ends with a status of its own once it gets it in turn.
+    A fake `srun` sends the shell the signal until it gets it in turn, and ends with a status of its own.
     """
     fake = tmp_path / "srun"
-    fake.write_text('#!/bin/sh\ntrap "exit 42" TERM\nkill -TERM $PPID\nwhile :; do :; done\n')
+    fake.write_text('#!/bin/sh\ntrap "exit 42" TERM\nwhile :; do kill -TERM $PPID; done\n')
     fake.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
 
