@@ -173,6 +173,9 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
             _end_group(process)
             # A grandchild that left the group may hold the pipe open; its words are not worth waiting for.
             pump.join(1.0)
+    if cause is Cause.EXITED and process.returncode != 0 and stop.is_set():
+        # A scheduler that ends a job signals every process of it: this one did not fail by itself.
+        cause = Cause.STOPPED
     code = process.returncode if cause is Cause.EXITED else None
     return Finished(cause, code, ended - began, started - began, bounded.omitted_bytes, waited.away_s)
 

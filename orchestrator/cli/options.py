@@ -26,7 +26,8 @@ def examples(*lines: str) -> str:
 
 def run_names(context: typer.Context, incomplete: str) -> list[str]:
     """Runs of the results folder, newest first."""
-    runs = names.run_names(_results(context))[::-1]
+    results = _results(context)
+    runs = sorted((*names.run_names(results), *names.cluster_names(results)), reverse=True)
     return _beginning(incomplete, [*runs, *(["latest"] if runs else [])])
 
 

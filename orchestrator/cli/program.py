@@ -34,6 +34,7 @@ COMMANDS = {
     "plan": ("measure.plan", "Show what would run, and what is skipped and why."),
     "build": ("measure.build", "Build the images that are missing."),
     "run": ("measure.run", "Run a matrix, or the plan of a bundle, and report."),
+    "cancel": ("measure.cluster", "Cancel the jobs of a run on a cluster."),
     "report": ("look.report", "Show runs again from their files, alone or side by side."),
     "runs": ("look.runs", "List the runs of a results folder."),
     "show": ("look.runs", "Show how every repeat of a run or of a cell ended."),

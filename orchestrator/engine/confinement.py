@@ -47,6 +47,8 @@ class Limits:
     tmp_bytes: int = 2 << 30
     seccomp: SeccompProfile | None = None
     """None where the engine cannot filter system calls."""
+    cgroup_parent: str = ""
+    """The control group that the container's own is made in; empty for the engine's."""
 
 
 @cache
@@ -64,6 +66,14 @@ def filters_system_calls(client: docker.DockerClient) -> bool:
     """
     options = client.info().get("SecurityOptions") or ()
     return any("name=seccomp" in str(option).split(",") for option in options)
+
+
+def cgroup_parent(client: docker.DockerClient, cgroup: str) -> str:
+    """Return the control group to make containers in, or an empty text if the engine cannot make them there.
+
+    An engine that leaves its groups to systemd takes the name of a slice, which the group of a job is not.
+    """
+    return cgroup if client.info().get("CgroupDriver") == "cgroupfs" else ""
 
 
 def profile_for(client: docker.DockerClient) -> SeccompProfile | None:
@@ -93,6 +103,8 @@ def host_options(limits: Limits, *, network: str = "none") -> dict[str, Any]:
     if network == "none":
         # Otherwise the engine copies the name servers and domains of the host into the container.
         options |= {"dns": ["127.0.0.1"], "dns_search": ["."]}
+    if limits.cgroup_parent:
+        options |= {"cgroup_parent": limits.cgroup_parent}
     if memory_bytes is not None:
         options |= {"mem_limit": memory_bytes, "memswap_limit": memory_bytes}
     return options

@@ -6,7 +6,7 @@ from typing import TypeVar
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.cells import counts
 from orchestrator.reporting.findings.claim_findings import StudyReport
-from orchestrator.reporting.findings.model import Group, Problem, Report
+from orchestrator.reporting.findings.model import Group, Problem, Replicate, Report
 from orchestrator.reporting.findings.shortened import smoke_headline
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.wording import plural
@@ -33,6 +33,7 @@ def selected(report: Report, selection: Selection) -> Report:
         skips=tuple(skip for skip in report.skips if selection.takes(skip.cell_id)),
         images=tuple(image for image in report.images if image.name in images),
         study=report.study and _study(report.study, selection),
+        further=tuple(_replicate(each, selection) for each in report.further),
         warnings=(*report.warnings, *([_said(left, len(report.cells), selection)] if left else [])),
     )
 
@@ -41,6 +42,18 @@ def _said(left: int, total: int, selection: Selection) -> str:
     return (
         f"{selection.options} {'leave' if ' ' in selection.options else 'leaves'} out {left:,} of {total:,} "
         f"{plural('cell', total)}; ranks and verdicts are those of the whole run"
+    )
+
+
+def _replicate(each: Replicate, selection: Selection) -> Replicate:
+    cells = tuple(cell for cell in each.cells if selection.takes(cell.cell.id))
+    groups = (group for group in each.groups if any(selection.takes(cell_id) for cell_id in group.cell_ids))
+    return replace(
+        each,
+        groups=tuple(_group(group, selection) for group in groups),
+        cells=cells,
+        statuses=counts(repeat.outcome.status for cell in cells for repeat in cell.repeats),
+        problems=tuple(_problem(one, selection) for one in each.problems if _is_hit(one, selection)),
     )
 
 

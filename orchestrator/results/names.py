@@ -24,6 +24,11 @@ def run_names(results: Path) -> list[str]:
     return [name for name in names if name not in hidden]
 
 
+def cluster_names(results: Path) -> list[str]:
+    """Return the names of the runs on a cluster below a results folder, oldest first."""
+    return sorted(path.parent.name for path in results.glob("*/cluster.json"))
+
+
 def matching(names: Sequence[str], text: str) -> list[str]:
     """Return the name that is equal to a text, or else all that begin with it.
 

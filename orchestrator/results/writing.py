@@ -39,6 +39,18 @@ def write_atomically(path: Path, text: str) -> None:
         raise host_error(f"{path}: cannot be written: {error.strerror}; {remedy(error)}", error) from error
 
 
+def write_unseen(path: Path, text: str) -> None:
+    """Write a new file that nobody reads before another one, which the caller writes after a flush of the disk.
+
+    Raises `HostError` where that cannot be done.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise host_error(f"{path}: cannot be written: {error.strerror}; {remedy(error)}", error) from error
+
+
 def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_FILES) -> None:
     """Write a container's request last of all, after the files that it names."""
     request_text = request.model_dump_json(by_alias=True, indent=1, exclude=request.unused) + "\n"

@@ -13,6 +13,7 @@ import docker
 
 from orchestrator import processes
 from orchestrator.devices import gpus
+from orchestrator.devices.job_bounds import JobBounds
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import confinement, containers, gpu_probe, ownership
 from orchestrator.engine import images as engine
@@ -46,9 +47,11 @@ class DockerRuntime:
 
     def __init__(  # noqa: PLR0913 - what is fixed for every container, by name
         self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner, seccomp: bool = True,
-        cache: Path | None = None,
+        cache: Path | None = None, bounds: JobBounds | None = None,
     ) -> None:  # fmt: skip
         self._client = client
+        self._bounds = bounds
+        self._cgroup_parent = confinement.cgroup_parent(client, bounds.cgroup) if bounds and bounds.cgroup else ""
         self._seccomp = confinement.shipped_profile() if seccomp else None
         self._settings = settings
         self._user = user
@@ -133,12 +136,12 @@ class DockerRuntime:
             environment=(*in_container(task.system, task.allocation).items(), *task.variables),
             # Labels of the image are inherited: without its own kind, a container would pass for an image.
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
-            cpus=task.allocation.cpus if task.system.cpus is not None else (),
+            cpus=task.allocation.cpus if task.system.cpus is not None or self._bounds else (),
             shown=task.shown,
             kept=task.ready.compile_cache,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
             gpu_access=self._gpu_access,
-            limits=Limits(memory_bytes=task.system.memory_bytes or task.allocation.memory_bytes, seccomp=self._seccomp),
+            limits=self._limits(task),
         )
         with containers.container(self._client, spec, task.log) as container:
             task.started(container.identity)
@@ -155,6 +158,13 @@ class DockerRuntime:
             image_id=end.image_id,
             log_omitted_bytes=container.log_omitted_bytes,
         )
+
+    def _limits(self, task: Task) -> Limits:
+        """Return the limits of a container, which the engine starts outside the job that this process may be in."""
+        own = task.system.memory_bytes or task.allocation.memory_bytes
+        bound = self._bounds.memory_bytes if self._bounds else None
+        memory = min(filter(None, (own, bound)), default=None)
+        return Limits(memory_bytes=memory, seccomp=self._seccomp, cgroup_parent=self._cgroup_parent)
 
     def _recover(self, lost: EngineLostError, stop: Stop) -> None:
         """Wait until the engine is back, and remove what it still has of the container that was lost with it.
@@ -247,9 +257,9 @@ class BundledRuntime(DockerRuntime):
 
     def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the images
         self, client: docker.DockerClient, images: Sequence[BundledImage], remedy: str, *, user: str, owner: Owner,
-        seccomp: bool = True, cache: Path | None = None,
+        seccomp: bool = True, cache: Path | None = None, bounds: JobBounds | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp, cache=cache)
+        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp, cache=cache, bounds=bounds)
         self._images = {image.name: image for image in images}
         self._remedy = remedy
 

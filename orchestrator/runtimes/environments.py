@@ -122,7 +122,7 @@ def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log:
         shutil.rmtree(folder, ignore_errors=True)
         try:
             _make(_Job(image, interpreter, workshop, log, stop), folder)
-            installed = _checked(image.environment, folder)
+            installed = _checked(image.environment, folder, stop)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -260,10 +260,12 @@ def _is_known_to_uv(environment: Environment) -> bool:
     return tuple(map(int, environment.python.split("."))) >= OLDEST_FOR_UV
 
 
-def _checked(environment: Environment, folder: Path) -> InstalledPackages:
+def _checked(environment: Environment, folder: Path, stop: Stop) -> InstalledPackages:
     try:
         installed = ask(_python(folder), {})
     except AskingError as error:
+        if stop.is_set():
+            raise MakingStoppedError from error
         raise MakingError(f"the finished environment does not answer: {error}") from error
     wrong = installed.mismatches(environment.expected_versions)
     if wrong:

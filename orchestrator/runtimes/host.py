@@ -10,7 +10,7 @@ from orchestrator.events import Listener
 from orchestrator.processes import Stop, Watch
 from orchestrator.runtimes import local
 from orchestrator.runtimes.local import AskingError
-from orchestrator.runtimes.model import Ended, Provided, Ready, Task, Unavailable
+from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.names import only_in_containers
 
 
@@ -36,10 +36,12 @@ class HostRuntime:
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
         """Ask the interpreter once what it holds, and compare."""
-        del jobs, logs, listener, stop
+        del jobs, logs, listener
         try:
             installed = local.ask(self._python, self._variables)
         except AskingError as error:
+            if stop.is_set():  # what ends a job of a scheduler ends the interpreter too
+                return {image.name: Unavailable(image.name, Status.NOT_RUN, STOPPED) for image in images}
             return {image.name: Unavailable(image.name, Status.IMPORT_FAILED, str(error)) for image in images}
         return {image.name: fit(image, installed, self._python) for image in images}
 

@@ -10,6 +10,8 @@ from orchestrator import limits
 
 RESULTS = Path("results")
 """The results folder."""
+NO_SITE = "none"
+"""The word in place of a site file by which a run is measured here as a whole."""
 RESULTS_FILE = Path("results.tar.zst")
 """The file of runs for another host."""
 NIGHTLY_FILE = Path("nightly.yaml")
@@ -34,11 +36,11 @@ HISTORY_METRICS = ("throughput",)
 """The metrics whose series a history shows."""
 SCHEMAS = (
     "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "telemetry", "event",
-    "manifest", "regression", "nightly", "acknowledged", "night", "bisect",
-    "plan", "long-matrix", "images", "dockerfiles", "report", "side-by-side", "runs", "repeats", "repeats-of-cell",
-    "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release", "history",
-    "exported-bundle", "verified-bundle", "loaded-bundle", "collected-runs", "merged-runs", "datasets", "fitness",
-    "surplus",
+    "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
+    "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "report", "side-by-side", "runs", "repeats",
+    "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release",
+    "history", "exported-bundle", "verified-bundle", "loaded-bundle", "collected-runs", "merged-runs", "datasets",
+    "fitness", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""
 

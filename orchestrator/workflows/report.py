@@ -6,7 +6,6 @@ from pathlib import Path
 
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
-from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import HTML, TABLE, render
 from orchestrator.reporting.reports.beside import SideBySide, side_by_side
@@ -19,7 +18,8 @@ from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import check_shown, find_runs, report_hidden_runs
+from orchestrator.workflows.inputs.cluster_runs import find_reported, report_of
+from orchestrator.workflows.inputs.stored_runs import check_shown, report_hidden_runs
 from orchestrator.workflows.outputs import REPORT_FOLDER, SEVERAL_FOLDER, WrittenPage, chosen_format, report_page
 
 
@@ -81,8 +81,8 @@ def report(options: ReportOptions, host: Host) -> ReportResult:
     if format_ == HTML and options.output is None and not selection.takes_all:
         raise InputError(f"--format html with {selection.options} needs -o DIR: the folder of a run has its whole page")
     report_hidden_runs(options.results, host)
-    runs = tuple(find_runs(options.results, options.runs, every=options.every))
-    whole = tuple(read_report(run) for run in runs)
+    runs = tuple(find_reported(options.results, options.runs, every=options.every))
+    whole = tuple(report_of(run) for run in runs)
     reports = _selected(whole, selection, host)
     compared = side_by_side(reports) if len(runs) > 1 else None
     result = ReportResult(runs, reports, compared, format_)

@@ -82,6 +82,17 @@ def run(options: RunOptions, host: Host) -> RunResult:
     Example: `run(RunOptions(repeats=5, runtime=RuntimeName.VENV), this_host()).report.groups`
     """
     job = _job(options, host)
+    carry_out(job, options, host, _resume_command(job.run))
+    report = read_report(job.run)
+    failed = has_failed(job.plan.cells, job.run.outcomes(job.plan.cells))
+    return RunResult(job.run, report, report_page(job.run, report), host.stop.is_set(), failed)
+
+
+def carry_out(job: Job, options: RunOptions, host: Host, go_on: str) -> None:
+    """Measure what a job still has to, by its plan and the options of how to measure.
+
+    Raises `HostError` as `run` does, with the command `go_on` if something has been measured.
+    """
     policy = Policy(
         job.plan.seed, options.jobs, options.retries, options.fail_fast, options.retry_failed, options.extra_repeats
     )
@@ -101,17 +112,13 @@ def run(options: RunOptions, host: Host) -> RunResult:
         except HostError as error:
             if not job.run.has_begun:
                 raise
-            go_on = _resume_command(job.run)
             raise HostError(f"{error}\nwhat is measured is kept; go on with: {go_on}") from error
-    report = read_report(job.run)
-    failed = has_failed(job.plan.cells, job.run.outcomes(job.plan.cells))
-    return RunResult(job.run, report, report_page(job.run, report), host.stop.is_set(), failed)
 
 
 def _job(options: RunOptions, host: Host) -> Job:
     results, runtime = options.results, options.runtime
     if options.resume is not None:
-        _refuse_changes(options)
+        refuse_changes(options)
         return jobs.resumed(results, options.resume, runtime, options.base_image, host)
     if options.retry_failed:
         raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
@@ -123,7 +130,7 @@ def _job(options: RunOptions, host: Host) -> Job:
     return jobs.new(planned, results, runtime, options.repeats)
 
 
-def _refuse_changes(options: RunOptions) -> None:
+def refuse_changes(options: RunOptions) -> None:
     """Raise `InputError` for options that the plan of a stored run has settled."""
     settled = (options.file, options.plan, options.select, options.exclude, options.repeats, options.models)
     if any(settled) or options.data or options.no_parity or options.strict or options.quick:

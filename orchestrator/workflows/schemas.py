@@ -10,6 +10,8 @@ from pydantic_core import core_schema
 
 from orchestrator import matrix
 from orchestrator.bundles.format.manifest import manifest_schema
+from orchestrator.clusters.record import ClusterRecord, PartRecord, record_schema
+from orchestrator.clusters.site import file as site_file
 from orchestrator.documents import DocumentKind
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.planning import PLAN
@@ -27,7 +29,7 @@ from orchestrator.results.schemas import CONTRACT, contract_schema
 from orchestrator.workflows.documents import host, look, measure, records, ship
 
 DOCUMENTS: tuple[DocumentKind, ...] = (
-    PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES,
+    PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES, measure.CANCELLED_RUN,
     REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, look.MODELS, look.FRAMEWORKS,
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
@@ -84,6 +86,9 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     **{name: partial(contract_schema, name) for name in CONTRACT},
     "event": event_schema,
     "manifest": manifest_schema,
+    "site": site_file.schema,
+    "cluster": partial(record_schema, ClusterRecord),
+    "part": partial(record_schema, PartRecord),
     "regression": regression_schema,
     "nightly": nightly_settings.schema,
     "acknowledged": acknowledged_schema,

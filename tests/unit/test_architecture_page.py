@@ -8,7 +8,7 @@ import pytest
 from orchestrator.resources import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-WAYS = PAGE.partition("## Three ways")[2].partition("\n## ")[0]
+WAYS = PAGE.partition("## Four ways")[2].partition("\n## ")[0]
 STEPS = re.findall(r"`([a-z_/]+\.py)` `(\w+)`", WAYS)
 
 

@@ -13,8 +13,8 @@ PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
     "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "domain",
     "events", "resources", "files", "processes", "engine", "catalog", "datasets", "matrix", "planning",
-    "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting",
-    "workflows", "api", "cli",
+    "results", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "bundles",
+    "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {
@@ -33,10 +33,12 @@ WITHIN = {
         "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "outputs"),
         "report": ("host", "inputs", "outputs"), "clean": ("host",),
         "data": ("host", "inputs"), "doctor": ("host", "inputs"),
+        "cluster": ("host", "inputs", "measure", "outputs", "run"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs"),
-        "documents": ("build", "clean", "data", "doctor", "look", "nightly", "ship"), "schemas": ("documents",),
+        "documents": ("build", "clean", "cluster", "data", "doctor", "look", "nightly", "ship"),
+        "schemas": ("documents",),
         "nightly": ("host", "inputs", "measure", "outputs"), "search": ("host", "inputs", "measure", "outputs"),
     },
 }  # fmt: skip

@@ -1,9 +1,11 @@
 """The command `run`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from orchestrator.cli.measure import cluster
 from orchestrator.cli.options import (
     BaseImage,
     DataFolder,
@@ -46,6 +48,23 @@ PruneImages = Annotated[
     bool,
     typer.Option("--prune-images", help="Remove each image that was built by this program after its last cell."),
 ]
+Site = Annotated[
+    str | None,
+    typer.Option(
+        "--site",
+        metavar="FILE",
+        help="Measure the parts on the nodes that this file says; by default site.yaml next to the matrix or in your "
+        "configuration, 'none' for neither.",
+    ),
+]
+Detach = Annotated[bool, typer.Option("--detach", help="With a scheduler: submit, and return at once.")]
+Replicate = Annotated[
+    int | None, typer.Option("--replicate", min=1, metavar="N", help="Measure every part on N nodes of the site.")
+]
+PartFolder = Annotated[
+    Path | None,
+    typer.Option("--part", metavar="DIR", hidden=True, help="Measure one part of a run on this node, as its job does."),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 
 
@@ -73,21 +92,30 @@ def run(
     idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     prune_images: PruneImages = False,
     exclusive: Exclusive = False,
+    site: Site = None,
+    detach: Detach = False,
+    replicate: Replicate = None,
+    part: PartFolder = None,
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
     from orchestrator.reporting.reports.run import RUN
     from orchestrator.reporting.reports.run.value import report_document
     from orchestrator.workflows import run as workflow
-    from orchestrator.workflows.run import RunOptions
+    from orchestrator.workflows.cluster.options import ClusterOptions
 
-    options = RunOptions(
+    if part is not None:
+        cluster.measure_part(part, retry_failed=retry_failed)
+        return
+    options = ClusterOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
         no_parity=no_parity, strict=strict, quick=quick, data=data, jobs=jobs, runtime=runtime, repeats=repeats,
         results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
         extra_repeats=extra_repeats, idle_wait_s=idle_wait,
-        prune_images=prune_images, exclusive=exclusive,
+        prune_images=prune_images, exclusive=exclusive, site=site, detach=detach, replicate=replicate,
     )  # fmt: skip
+    if cluster.run(options, json=json):
+        return
     result = workflow.run(options, this_host())
     if json:
         speech.print_document(report_document(result.report))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from orchestrator.workflows.host.host import Host
 
 INTERRUPTED = 130
+STOPPING = "stopping; what is measured is kept"
+DETACHING = "detaching; its jobs go on"
 
 
 def stopped(resume_command: str) -> typer.Exit:
@@ -29,8 +31,8 @@ def stopped(resume_command: str) -> typer.Exit:
 
 
 @contextmanager
-def stop_on_signals(stop: threading.Event) -> Iterator[None]:
-    """Set an event on the first signal. Restore the handlers on the way out.
+def stop_on_signals(stop: threading.Event, what: str = STOPPING) -> Iterator[None]:
+    """Set an event on the first signal, and say what that means. Restore the handlers on the way out.
 
     The signals are counted, because a time budget may have set the event before the first of them.
     """
@@ -48,7 +50,7 @@ def stop_on_signals(stop: threading.Event) -> Iterator[None]:
         name = signal.Signals(number).name
         if not manner.current().for_programs:
             sys.stderr.write("\n")
-        speech.write(Notice(f"{name}: stopping; what is measured is kept. Once more ends at once."))
+        speech.write(Notice(f"{name}: {what}. Once more ends at once."))
 
     previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -68,7 +70,7 @@ class _ProgressOutput:
         self.view(event)
 
 
-def this_host() -> "Host":
+def this_host(on_signal: str = STOPPING) -> "Host":
     """Return this host. Its views are those that the command's options ask for."""
     from orchestrator.workflows.host.host import Host
 
@@ -79,7 +81,7 @@ def this_host() -> "Host":
 
     @contextmanager
     def working() -> Iterator[None]:
-        with stop_on_signals(stop), views.follow(loudness, for_programs=for_programs) as view:
+        with stop_on_signals(stop, on_signal), views.follow(loudness, for_programs=for_programs) as view:
             output.view = view
             try:
                 yield

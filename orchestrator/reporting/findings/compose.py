@@ -104,7 +104,7 @@ def report(run: Run) -> Report:
         record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory
         plan,
         read_cells(run, plan.cells),
-        lambda outcome: _log_tail(run, outcome),
+        lambda outcome: log_tail(run, outcome),
         run.environments().environments,
         known.judge if plan.parity else unknown,
         known.reports(),
@@ -124,7 +124,7 @@ def parity(run: Run, plan: Plan) -> Parity:
     return Parity(plan, answers, load_faults(), outputs)
 
 
-def _log_tail(run: Run, outcome: Outcome) -> str:
+def log_tail(run: Run, outcome: Outcome) -> str:
     """The last few kilobytes of an outcome's log; empty where there is none, or it lies outside the run's folder."""
     if outcome.log is None:
         return ""

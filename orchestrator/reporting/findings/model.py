@@ -1,7 +1,7 @@
 """A run's report as values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
+from orchestrator.reporting.findings.cluster_model import ClusterReport, PartOnNode
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
@@ -73,7 +74,6 @@ class Placed:
     """Over the best: the first place, which none of those that do its work is above; None for that one itself."""
     parity: PairParity | None = None
     """True if it does the work of the best; None for that one itself, and if nothing was measured or is known."""
-
     harness_share: float | None = None
     """Part of its step that the harness takes, by the floor of its group; None where either was not measured."""
 
@@ -125,7 +125,7 @@ class GroupFinding(StrEnum):
 class Group(LaterFields):
     """Cells that do the same work on the same kind of system, which alone are compared."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": ()}
+    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": (), "node": ""}
 
     system: System
     workload: Workload
@@ -144,6 +144,8 @@ class Group(LaterFields):
     """The cells that compute nothing, in the order of the plan: they have no place and are compared with nothing."""
     efficiencies: tuple[Efficiency, ...] = ()
     """Of the cells of a system with several GPUs, in the order of `places`."""
+    node: str = ""
+    """The node that measured it, in a run on a cluster; empty in any other run."""
 
     @property
     def cell_ids(self) -> tuple[str, ...]:
@@ -152,8 +154,13 @@ class Group(LaterFields):
 
     @property
     def label(self) -> str:
-        """`lenet-train-b200 on cpu`."""
-        return f"{self.workload.label} on {self.system.name}"
+        """`lenet-train-b200 on cpu`, with its node in a run on a cluster."""
+        return f"{self.workload.label} on {self.place}"
+
+    @property
+    def place(self) -> str:
+        """The system that it was measured on, and the node in a run on a cluster."""
+        return f"{self.system.name}, {self.node}" if self.node else self.system.name
 
     @property
     def anchor(self) -> str:
@@ -243,10 +250,21 @@ class CheckReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Replicate:
+    """The cells of a run on further nodes, in the order of the report."""
+
+    groups: tuple[Group, ...]
+    cells: tuple[CellReport, ...]
+    statuses: StatusCounts
+    problems: tuple[Problem, ...]
+    parts: tuple[PartOnNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report(LaterFields):
     """A whole run with every planned cell × repeat and every skip."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"study": None, "profile": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"study": None, "profile": None, "cluster": None, "further": ()}
 
     run: str
     matrix: str
@@ -271,6 +289,10 @@ class Report(LaterFields):
     """The published study that the run repeats, None for any other run."""
     profile: Profile | None = None
     """The settings that took the place of the matrix's own, such as those of a smoke run; None without any."""
+    cluster: ClusterReport | None = None
+    """The nodes of a run on a cluster, None for a run on one host."""
+    further: tuple[Replicate, ...] = ()
+    """The same cells as other nodes have measured them, where several nodes measure each part."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:
@@ -281,6 +303,17 @@ class Report(LaterFields):
     def searches(self) -> tuple[CellReport, ...]:
         """The cells that look for the largest batch, which are in no group."""
         return tuple(cell for cell in self.cells if cell.cell.workload.searches)
+
+    @property
+    def replicates(self) -> tuple["Report", ...]:
+        """A report for each further node of the parts, without what is the same for all of them."""
+        bare = replace(self, skips=(), study=None, warnings=(), images=(), host=(), further=())
+        return tuple(
+            replace(
+                bare, groups=each.groups, cells=each.cells, statuses=each.statuses, problems=each.problems,
+                cluster=ClusterReport((), (), each.parts),
+            ) for each in self.further
+        )  # fmt: skip
 
     @property
     def by_id(self) -> dict[str, CellReport]:

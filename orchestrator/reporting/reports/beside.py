@@ -9,15 +9,10 @@ from orchestrator.analysis.ratios import Ratio, ratio
 from orchestrator.catalog import COMPUTES_NOTHING
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.regression.judge.comparable import environment_fact
+from orchestrator.reporting.findings.host_facts import differing, shown_facts
 from orchestrator.reporting.findings.model import CellReport, Facts, Report
-from orchestrator.wording import clean_line, listing, listing_of, memory, plural
+from orchestrator.wording import clean_line, listing, listing_of, plural
 
-FACTS = (
-    ("hostname", "Host"), ("cpu", "CPU"), ("cpus", "CPUs"), ("cores", "Cores"), ("memory_bytes", "Memory"),
-    ("kernel", "Kernel"), ("engine", "Engine"), ("gpus", "GPUs"), ("driver", "GPU driver"),
-    ("governor", "Governor"),
-)  # fmt: skip
-"""The facts of a host that are shown, by their names in `run.json`."""
 _OF_ENVIRONMENT = {"python": "Python", "precision": "precision"}
 """Facts of a container that do not follow from its host, which must be equal in a ratio between hosts."""
 _MOST_NAMED = 3
@@ -99,24 +94,11 @@ def _host_runs(reports: Sequence[Report]) -> tuple[HostRun, ...]:
     names = [dict(report.host).get("hostname") or "unnamed host" for report in reports]
     counts = Counter(names)
     return tuple(
-        HostRun(clean_line(name if counts[name] == 1 else f"{name}, run {report.run}"), _facts(report), report)
+        HostRun(
+            clean_line(name if counts[name] == 1 else f"{name}, run {report.run}"), shown_facts(report.host), report
+        )
         for name, report in zip(names, reports, strict=True)
     )
-
-
-def _facts(report: Report) -> Facts:
-    host = dict(report.host)
-    gpus = Counter(value for name, value in report.host if name.startswith("gpus.") and name.endswith(".name"))
-    shown = {
-        **{name: host.get(name) or "–" for name, _ in FACTS},
-        "memory_bytes": _memory(host.get("memory_bytes")),
-        "gpus": ", ".join(f"{count} × {name}" for name, count in gpus.items()) or "–",
-    }
-    return tuple(shown.items())
-
-
-def _memory(size: str | None) -> str:
-    return memory(int(size)) if size and size.isdecimal() else "–"
 
 
 def _beside(cell: Cell, by_id: Sequence[dict[str, CellReport]], is_of: str = "") -> Beside:
@@ -165,19 +147,15 @@ def _labelled(cells: Sequence[Beside]) -> Iterator[Beside]:
 
 
 def _notes(runs: Sequence[HostRun]) -> Iterator[str]:
-    differing = [
-        f"{title} ({' | '.join(dict.fromkeys(dict(run.facts)[name] for run in runs))})"
-        for name, title in FACTS
-        if len({dict(run.facts)[name] for run in runs}) > 1
-    ]
-    reasons = [each for each in differing if not each.startswith("Host (")]
+    different = differing([run.facts for run in runs])
+    reasons = [each for each in different if not each.startswith("Host (")]
     yield (
         "Every column is a run of its own: frameworks are ranked and compared within a column only. "
         "A ratio between columns compares hosts, not frameworks."
     )
     if reasons:
         yield f"These hosts differ in {listing(reasons)}."
-    elif differing:
+    elif different:
         yield "These hosts have different names and differ in nothing else that was recorded."
     else:
         yield "As far as was recorded, all runs are of one host, at different times."

@@ -8,10 +8,11 @@ from pathlib import Path
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.reporting.blocks import Block, Column, Gap, Heading, Paragraph, Remark, Row, Table, TableCell, table
 from orchestrator.reporting.document import Kind, Page, Records, Section, Suites, section
+from orchestrator.reporting.findings.host_facts import FACTS
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Phrase, Tone, factor_interval, rate_interval, statuses
-from orchestrator.reporting.reports.beside import FACTS, Beside, BesideGroup, HostRun, SideBySide, surely
+from orchestrator.reporting.reports.beside import Beside, BesideGroup, HostRun, SideBySide, surely
 from orchestrator.reporting.reports.run.cases import suites as suites_of_run
 from orchestrator.reporting.reports.run.records import records_of
 from orchestrator.reporting.reports.run.view import status_chips

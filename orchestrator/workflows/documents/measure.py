@@ -9,6 +9,7 @@ from orchestrator.images import BuildFailure, Built
 from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows.build import BuildResult
+from orchestrator.workflows.cluster.cancel import CancelResult
 
 
 class BuiltImageData(TypedDict):
@@ -67,3 +68,24 @@ def _image(end: Built | BuildFailure | BundledImage) -> ImageData:
         "image": end.image, "ok": True, "reference": end.reference, "image_id": end.image_id,
         "base_digest": end.base_digest, "cached": end.cached, "wall_s": end.wall_s,
     }  # fmt: skip
+
+
+class CancelledRunData(TypedDict):
+    """A run on a cluster whose jobs were cancelled."""
+
+    run: str
+    jobs: list[str]
+    """Those that waited or ran, such as `12_3`."""
+    resume: str
+    """The command that goes on with it."""
+
+
+CANCELLED_RUN = DocumentKind("cancelled-run", 1, CancelledRunData)
+
+
+def cancelled_document(result: CancelResult) -> Envelope:
+    """Return the cancelled jobs of a run for programs."""
+    data: CancelledRunData = {
+        "run": result.cluster.name, "jobs": list(result.jobs), "resume": result.resume_command,
+    }  # fmt: skip
+    return CANCELLED_RUN.envelope(data)

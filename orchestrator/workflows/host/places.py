@@ -21,6 +21,12 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base and Path(base).is_absolute() else home_folder(environment) / ".cache") / CACHE_NAME
 
 
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the user's own settings."""
+    base = environment.get("XDG_CONFIG_HOME")
+    return (Path(base) if base and Path(base).is_absolute() else home_folder(environment) / ".config") / CACHE_NAME
+
+
 def bundles_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder of loaded bundles, which is not in the cache since they cannot be made again here."""
     base = environment.get("XDG_DATA_HOME")

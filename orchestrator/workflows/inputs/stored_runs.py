@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix
+from orchestrator.clusters.folder import PARTS, ClusterRun, cluster_runs
 from orchestrator.domain import BuildSettings, Skip
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
@@ -56,6 +57,8 @@ def find_run(results: Path, name: str, hint: str = "") -> Run:
     """
     every = runs(results)
     named = matching([run.name for run in every], name)
+    if not named:
+        _refuse_cluster(results, name)
     if not named and name:
         _refuse_hidden(results, name)
     if not every:
@@ -65,6 +68,15 @@ def find_run(results: Path, name: str, hint: str = "") -> Run:
     problem = f"{len(named)} runs begin with {name!r}" if named else f"no run {name!r}"
     shown = ", ".join((named or [run.name for run in every])[-5:])
     raise InputError(f"{results}: {problem}; there are {shown}{hint}")
+
+
+def _refuse_cluster(results: Path, name: str) -> None:
+    """Raise `InputError` if a name means a run on a cluster, whose parts are runs of their own."""
+    for cluster in (ClusterRun(results / each) for each in matching([run.name for run in cluster_runs(results)], name)):
+        raise InputError(
+            f"{results}: {cluster.name} is a run on a cluster; this command reads the runs of its parts: name the "
+            f"results folder of one, as in --results {cluster.folder / PARTS}/000"
+        )
 
 
 def _refuse_hidden(results: Path, name: str) -> None:

@@ -14,6 +14,7 @@ from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.cluster_runs import listed_clusters
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
@@ -76,10 +77,13 @@ def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
     report_hidden_runs(results, host)
-    summaries = index.summaries(results, host.cache)
+    clusters = listed_clusters(results)
+    listed = (*index.summaries(results, host.cache), *(each.summary for each in clusters))
+    summaries = tuple(sorted(listed, key=lambda run: run.name)) if clusters else listed
     if not options.select:
         return summaries
-    selection, cells = Selection(options.select), index.planned_cells(results, host.cache)
+    cells = {**index.planned_cells(results, host.cache), **{each.summary.name: each.cells for each in clusters}}
+    selection = Selection(options.select)
     check_shown(selection, list(cells.values()), host)
     return tuple(run for run in summaries if run.name in cells and selection.takes(*cells[run.name]))
 

@@ -14,6 +14,7 @@ from typing import Any
 from orchestrator import __version__
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
+from orchestrator.clusters.folder import cluster_runs
 from orchestrator.devices import (
     Allocation,
     Inventory,
@@ -22,7 +23,6 @@ from orchestrator.devices import (
     gpu_gate,
     host_facts,
     idle,
-    inventory,
 )
 from orchestrator.devices.needs import lacking
 from orchestrator.devices.watch.gpu_watch import GpuWatch
@@ -42,6 +42,7 @@ from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import remove_images
+from orchestrator.workflows.host.inventory import inventory_of
 from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
@@ -70,8 +71,8 @@ class Job:
 
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
     """Return the job of a new run of a matrix."""
-    plan, own = _repeated(planned.plan, repeats), planned.own_models
-    return Job(plan, planned.settings, _named(results), runtime, planned.document, own, scripts=planned.scripts)
+    plan, own = repeated(planned.plan, repeats), planned.own_models
+    return Job(plan, planned.settings, named(results), runtime, planned.document, own, scripts=planned.scripts)
 
 
 def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
@@ -84,8 +85,8 @@ def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeN
         (script, frozen_scripts.folder_of(bundle.folder, script)) for script in frozen_scripts.scripts_of(plan)
     )
     own, document = bundle.own_models(), bundle.matrix()
-    settings, run = BuildSettings(), _named(results)
-    return Job(_repeated(plan, repeats), settings, run, runtime, document, own, bundle, scripts)
+    settings, run = BuildSettings(), named(results)
+    return Job(repeated(plan, repeats), settings, run, runtime, document, own, bundle, scripts)
 
 
 def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, host: Host) -> Job:
@@ -98,7 +99,7 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     recorded = RuntimeName(record.runtime)
     if runtime not in {RuntimeName.AUTO, recorded}:
         raise InputError(f"{run.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
-    _refuse_elsewhere(run, record.host)
+    _refuse_elsewhere(run, record.host, host)
     plan = run.plan()
     frozen_scripts.refuse_paths(plan, "begin a new run of the matrix; what this one has measured stays")
     frozen_scripts.check(run.folder, frozen_scripts.scripts_of(plan))
@@ -109,22 +110,28 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     return Job(plan, BuildSettings(), run, recorded, None, bundle=bundle_plans.bundle_of(record.bundle, host))
 
 
-def _refuse_elsewhere(run: Run, host: Mapping[str, Any]) -> None:
+def _refuse_elsewhere(run: Run, begun_on: Mapping[str, Any], host: Host) -> None:
     """Raise `InputError` for a run of another host, which came in a file or was begun on another machine."""
     merged = (run.folder / MERGED).exists()
-    other = "it was merged" if merged else another_machine(host, host_facts(inventory()))
+    other = "it was merged" if merged else another_machine(begun_on, host_facts(inventory_of(host)))
     if other:
-        whose = host.get("hostname") or "another host"
+        whose = begun_on.get("hostname") or "another host"
         raise InputError(
             f"{run.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
         )
 
 
-def _named(results: Path) -> Run:
-    return Run(results / new_run_name(datetime.now(UTC), secrets.token_hex(2), [run.name for run in runs(results)]))
+def named(results: Path) -> Run:
+    """Return the folder of a new run, whose name comes after those of all others."""
+    others = [*(run.name for run in runs(results)), *(run.name for run in cluster_runs(results))]
+    return Run(results / new_run_name(datetime.now(UTC), secrets.token_hex(2), others))
 
 
-def _repeated(plan: Plan, repeats: int | None) -> Plan:
+def repeated(plan: Plan, repeats: int | None) -> Plan:
+    """Return a plan with so many repeats of each cell, if a number is given.
+
+    Raises `InputError` if that is beyond the bounds of a plan.
+    """
     if repeats is None:
         return plan
     repeated = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
@@ -162,7 +169,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
 
     Raises `HostError` if this host cannot do it.
     """
-    here = inventory()
+    here = inventory_of(host)
     with contextlib.ExitStack() as closing:
         closing.enter_context(announced(host.cache, job.run.folder))
         chosen = _chosen(job, here, setting, host)

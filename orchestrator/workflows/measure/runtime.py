@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator import runtimes
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
+from orchestrator.devices.job_bounds import job_bounds
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError
@@ -87,7 +88,10 @@ def choose_of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed
     images = bundle_plans.images_of(bundle, plan)
     seccomp = filters_system_calls(client, host.listener)
     remedy = bundle_plans.remedy(bundle)
-    runtime = BundledRuntime(client, images, remedy, user=user, owner=owner, seccomp=seccomp, cache=host.cache)
+    bounds = job_bounds(host.environment)
+    runtime = BundledRuntime(
+        client, images, remedy, user=user, owner=owner, seccomp=seccomp, cache=host.cache, bounds=bounds
+    )
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 
@@ -119,7 +123,8 @@ def _docker(client: Client, needed: Needed, settings: BuildSettings, host: Host)
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, host.listener)
     seccomp = filters_system_calls(client, host.listener)
-    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp, cache=host.cache)
+    bounds = job_bounds(host.environment)
+    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp, cache=host.cache, bounds=bounds)
     version = str(client.version().get("Version"))
     further = DiskCheck(host, selects=False)
     return Chosen(runtime, version, client.close, lambda images: further.images(client, images, settings))

@@ -15,12 +15,15 @@ from jsonschema import Draft202012Validator
 from orchestrator import __version__
 from orchestrator.bundles.format.manifest import Manifest
 from orchestrator.cli.program import COMMANDS
+from orchestrator.clusters.folder import ClusterRun
 from orchestrator.documents import DocumentKind
 from orchestrator.images import BuildFailure, Built
 from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import build, option_values, schemas
 from orchestrator.workflows.build import BuildResult
+from orchestrator.workflows.cluster import cancel
+from orchestrator.workflows.cluster.cancel import CancelResult
 from orchestrator.workflows.schemas import DOCUMENTS
 from orchestrator.workflows.ship import export, load
 from orchestrator.workflows.ship.export import ExportResult
@@ -38,6 +41,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "long-matrix": ("plan", "--long"),
     "images": ("build",),
     "dockerfiles": ("build", "--render", "dockerfiles"),
+    "cancelled-run": ("cancel", "latest"),
     "report": ("run", *NOOP),
     "report again": ("report", "--results", "hosts"),
     "side-by-side": ("report", "--all", "--results", "hosts"),
@@ -99,7 +103,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answers of the workflows that an engine takes part in."""
+    """The answers of the workflows that an engine or a scheduler takes part in."""
     manifest = Manifest.model_validate_json((CORPUS / "bundle" / "whole" / "manifest.json").read_bytes())
     images = (
         Built("bench/a:1", "sha256:1", "bench/a:1-2"),
@@ -111,6 +115,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = LoadResult(manifest, "0" * 64, bundle, Run(script_run).plan(), ("bench/a:1",))
     monkeypatch.setattr(export, "export", lambda *_: ExportResult(Path("bundle"), Path("bundle.tar"), manifest))
     monkeypatch.setattr(load, "load", lambda *_: loaded)
+    cancelled = CancelResult(ClusterRun(Path("results/20260102T030405Z-abcd")), ("12_3",))
+    monkeypatch.setattr(cancel, "cancel", lambda *_: cancelled)
     real = build.build
     monkeypatch.setattr(build, "build", lambda options, host: real(options, host) if options.render else built)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import docker
 import pytest
@@ -16,6 +16,7 @@ from docker.errors import APIError, NotFound
 
 from orchestrator import processes
 from orchestrator.devices import Allocation, Gpu
+from orchestrator.devices.job_bounds import JobBounds
 from orchestrator.domain import BuildSettings, Status, System
 from orchestrator.engine import containers
 from orchestrator.engine.confinement import Limits, shipped_profile
@@ -411,6 +412,23 @@ def test_system_without_cpus_is_not_confined(tmp_path: Path) -> None:
 
     assert not {"CpusetCpus", "Memory", "DeviceRequests"} & set(api.made["host_config"])
     assert api.made["environment"]["CUDA_VISIBLE_DEVICES"] == ""
+
+
+@pytest.mark.parametrize(("driver", "parent"), [("cgroupfs", "/slurm/job_12"), ("systemd", None)])
+def test_a_job_confines_its_containers(tmp_path: Path, driver: str, parent: str | None) -> None:
+    """An engine starts containers outside the job, so its CPUs, memory and control group are handed on.
+
+    An engine that leaves control groups to systemd cannot take that of the job.
+    """
+    api = FakeApi()
+    engine = SimpleNamespace(api=api, info=lambda: {"CgroupDriver": driver})
+    bounds = JobBounds(memory_bytes=2**30, cgroup="/slurm/job_12")
+    runtime = DockerRuntime(cast("Any", engine), BuildSettings(), user="1:1", owner=OWNER, bounds=bounds)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0, 1)), 5.0)
+    runtime.launch(task, stop=threading.Event(), watch=lambda: None)
+
+    options = api.made["host_config"]
+    assert (options["CpusetCpus"], options["Memory"], options.get("CgroupParent")) == ("0,1", 2**30, parent)
 
 
 def test_build_results_become_what_runs_need(tmp_path: Path) -> None:

@@ -124,6 +124,18 @@ def test_mute_interpreter_means_import_failed(tmp_path: Path) -> None:
     assert provided == {NOOP.name: Unavailable(NOOP.name, Status.IMPORT_FAILED, "/bin/false exited 1 and said nothing")}
 
 
+def test_interpreter_that_ends_with_its_job_was_stopped(tmp_path: Path) -> None:
+    """A scheduler that ends a job signals the interpreter too, which is no failure of an environment."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nkill -TERM $$\n")
+    python.chmod(0o755)
+    stop = threading.Event()
+    stop.set()
+
+    provided = HostRuntime({}, python).provide([NOOP], jobs=1, logs=tmp_path, listener=ignore, stop=stop)
+    assert provided == {NOOP.name: Unavailable(NOOP.name, Status.NOT_RUN, "stopped")}
+
+
 @pytest.mark.parametrize(
     "answer", ["no json", "[1]", "{}", '{"python": "3.11.7"}', '{"python": "3", "versions": [1]}']
 )  # fmt: skip

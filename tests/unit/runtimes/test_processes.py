@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -68,6 +69,7 @@ def test_overtime_kills_process_and_children(tmp_path: Path) -> None:
 STOPPED = """
 import subprocess, sys, threading
 from pathlib import Path
+from types import SimpleNamespace
 from orchestrator import processes
 from tests.unit.runtimes.late_clock import LateClock
 folder = Path(sys.argv[1])
@@ -285,3 +287,16 @@ def test_log_tail_is_bounded_and_survives_bytes(tmp_path: Path) -> None:
 
 def test_no_process_of_these_tests_is_left(before: set[str]) -> None:
     assert children() <= before
+
+
+@pytest.mark.parametrize("end", ["kill -TERM $$", "exit 143"])
+def test_what_ends_with_its_job_was_stopped(tmp_path: Path, end: str) -> None:
+    """A scheduler signals every process of a job, so what we started may end before we have it end."""
+    asked = tmp_path / "asked"
+    stop = SimpleNamespace(is_set=asked.exists)
+    command = ["sh", "-c", f"touch {asked}; {end}"]
+    ended = processes.run(
+        command, environment={"PATH": "/usr/bin:/bin"}, folder=tmp_path, log=tmp_path / "log", timeout_s=60, stop=stop
+    )
+
+    assert (ended.cause, ended.exit_code) == (Cause.STOPPED, None)

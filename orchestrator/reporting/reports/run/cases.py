@@ -43,6 +43,8 @@ def _suites(report: Report) -> Iterator[Suite]:
             for skip in report.skips
         )
         yield _suite(report, name, skips)
+    for further in report.replicates:
+        yield from _suites(further)
 
 
 def _suite(report: Report, name: str, cases: Iterator[Case]) -> Suite:

@@ -195,13 +195,13 @@ def _repeat(view: PageView, cell: CellReport, repeat: Repeat, names: Names | Non
     cells.append(figure(seconds(outcome.wall_s) if outcome.wall_s else "–", sortable(outcome.wall_s)))
     cells.append(outcome.reason or outcome.disturbance)
     if view.raw:
-        cells.append(TableCell(spaced(_files(view.raw, repeat)), mark="links"))
+        cells.append(TableCell(spaced(_files(view.raw, view.folder_of(cell.cell.id), repeat)), mark="links"))
     return Row(tuple(cells), of=names[cell.cell.id] if names else "")
 
 
-def _files(raw: str, repeat: Repeat) -> Iterator[Link]:
+def _files(raw: str, folder: str, repeat: Repeat) -> Iterator[Link]:
     outcome = repeat.outcome
     if outcome.status is Status.OK:
-        yield Link("result", f"{raw}/{outcome.cell_id}/{outcome.repeat}/result.json")
+        yield Link("result", f"{raw}/{folder}{outcome.cell_id}/{outcome.repeat}/result.json")
     if outcome.log:
         yield Link("log", f"{raw}/{outcome.log}")

@@ -29,6 +29,7 @@ from orchestrator.reporting.inline import (
     verdict,
 )
 from orchestrator.reporting.reports.run.claims import full_claims
+from orchestrator.reporting.reports.run.nodes import node_blocks
 from orchestrator.wording import clean_line, factor, memory, rate, seconds
 
 _RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
@@ -43,6 +44,7 @@ def full(report: Report) -> Iterator[Block]:
     ended = statuses(report.statuses) or "nothing planned"
     yield Paragraph(f"{clean_line(report.created_at)}, runtime {clean_line(report.runtime)}: {ended}.")
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    yield from node_blocks(report)
     for sweep in sweeps(report):
         yield Heading(sweep.title)
         yield table(sweep.heads, sweep.rows, sweep.numbers)
@@ -70,6 +72,8 @@ def full(report: Report) -> Iterator[Block]:
     if report.host:
         yield table(("Host", ""), report.host)
     yield from (_image(image) for image in report.images)
+    for further in report.replicates:
+        yield from full(further)
 
 
 def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:

@@ -74,7 +74,7 @@ def group_section(view: PageView, part: GroupPart, number: int) -> Section:
     group = part.group
     last = part.first + len(part.places) - 1
     stretch = "" if part.is_whole else f", places {part.first} to {last}"
-    heading = (f"{group.workload.label} ", Phrase(f"on {group.system.name}{stretch}", "on"))
+    heading = (f"{group.workload.label} ", Phrase(f"on {group.place}{stretch}", "on"))
     blocks = tuple(_blocks(view, part, number))
     return Section(f"group-{number}", heading, blocks, anchor=part.anchor, holds_cells=True)
 

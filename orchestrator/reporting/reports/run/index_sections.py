@@ -29,6 +29,7 @@ from orchestrator.reporting.findings.sweeps import sweeps
 from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, repeats, spaced, whole_percent
 from orchestrator.reporting.reports.run.cell_tables import every_repeat
 from orchestrator.reporting.reports.run.claims import claims_section
+from orchestrator.reporting.reports.run.nodes import node_sections
 from orchestrator.reporting.reports.run.view import (
     CSV,
     PageView,
@@ -64,6 +65,7 @@ _DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 
 def sections_before(view: PageView, files: tuple[RunPage, ...]) -> Iterator[Section]:
     """Yield the sections above the groups."""
+    yield from node_sections(view.report, view.raw)
     yield section("summary", "What was found", _summary(view))
     tables = [table(sweep.heads, sweep.rows, sweep.numbers, sweep.title) for sweep in sweeps(view.report)]
     if tables:
@@ -95,7 +97,7 @@ def _summary(view: PageView) -> Iterator[Block]:
         yield Paragraph(report.headline)
     findings = tuple(
         (
-            view.link((f"{group.workload.label} ", Phrase(f"on {group.system.name}", "on")), group.anchor),
+            view.link((f"{group.workload.label} ", Phrase(f"on {group.place}", "on")), group.anchor),
             conclusion(group),
         )
         for group in report.groups[:_MOST_FINDINGS]

@@ -46,7 +46,7 @@ def records(report: Report) -> Records:
     The feed has columns where a cell has one, and what was sampled of GPUs where a repeat has it; so has the efficiency
     of several GPUs.
     """
-    return records_of([(report, {})])
+    return records_of([(each, {}) for each in (report, *report.replicates)])
 
 
 def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
@@ -65,8 +65,9 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     profile = ("profile",) if any(report.profile for report, _ in reports) else ()
+    nodes = ("node",) if any(report.cluster for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *several, *of_claims, *hosts, *profile),
+        (*COLUMNS, *printed, *axes, *of_modes, *fed, *sampled, *several, *of_claims, *hosts, *profile, *nodes),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
@@ -80,15 +81,17 @@ def _rows_of(report: Report, host: Mapping[str, str]) -> Iterator[dict[str, Valu
 def _rows(report: Report) -> Iterator[dict[str, Value]]:
     places = {place.cell_id: place for group in report.groups for place in group.places}
     floors, several = _floors(report), _efficiency_columns(report)
+    nodes = report.cluster.node_of if report.cluster else {}
     for cell in report.cells:
         columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | _latency_columns(cell)
         columns |= several.get(cell.cell.id, {})
         printed = _printed_columns(cell) if cell.printed else {}
+        node: dict[str, Value] = {"node": nodes[cell.cell.id]} if nodes else {}
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
             share = _share_columns(cell, repeat, floors.get(cell.cell.id))
             own = share | of_script | shared_texts.metric_values(cell, repeat) | shared_texts.fed_values(cell, repeat)
-            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own | node
     for skip in report.skips:
         yield _skip_columns(skip)
     if report.study:

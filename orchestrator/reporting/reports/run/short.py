@@ -41,6 +41,7 @@ from orchestrator.reporting.inline import (
     statuses,
 )
 from orchestrator.reporting.reports.run.claims import short_claims
+from orchestrator.reporting.reports.run.nodes import node_blocks
 from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
 
 _TONES = {
@@ -68,6 +69,7 @@ def short(report: Report) -> Iterator[Block]:
     profile = f", {report.profile.title}" if report.profile else ""
     yield Heading(f"{report.matrix}: run {report.run} ({report.runtime}{profile})", 1)
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    yield from node_blocks(report)
     for sweep in sweeps(report):
         yield Gap()
         yield Heading(sweep.title)
@@ -87,6 +89,21 @@ def short(report: Report) -> Iterator[Block]:
         yield replace(table(shared_texts.PRINTED_HEADS, shared_texts.printed_rows(report.scripts)), is_wide=True)
     if report.study:
         yield from short_claims(report.study)
+    yield from _not_ok(report)
+    yield Gap()
+    if _has_more(report):
+        yield Paragraph("orchestrator report --format md names every cell and log.", Tone.FAINT)
+    if report.groups:
+        yield Paragraph(LEGEND, Tone.FAINT)
+    total = sum(count for _, count in report.statuses)
+    ended = statuses(report.statuses) or "none"
+    yield Paragraph(f"{total} planned {plural('repeat', total)}: {ended}", Tone.STRONG)
+    for further in report.replicates:
+        yield Gap()
+        yield from short(further)
+
+
+def _not_ok(report: Report) -> Iterator[Block]:
     if report.problems:
         yield Gap()
         yield Heading("Not ok")
@@ -96,14 +113,6 @@ def short(report: Report) -> Iterator[Block]:
         yield Gap()
         yield Heading(f"Skipped by the plan: {len(report.skips)} {plural('cell', len(report.skips))}")
         yield from (Paragraph(line) for line in _skips(report))
-    yield Gap()
-    if _has_more(report):
-        yield Paragraph("orchestrator report --format md names every cell and log.", Tone.FAINT)
-    if report.groups:
-        yield Paragraph(LEGEND, Tone.FAINT)
-    total = sum(count for _, count in report.statuses)
-    ended = statuses(report.statuses) or "none"
-    yield Paragraph(f"{total} planned {plural('repeat', total)}: {ended}", Tone.STRONG)
 
 
 def _groups(report: Report) -> Iterator[Block]:

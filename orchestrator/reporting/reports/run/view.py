@@ -151,6 +151,11 @@ class PageView:
     raw: str | None
     """Path from the pages to the run's folder, None for no links to its files."""
 
+    def folder_of(self, cell_id: str) -> str:
+        """Return the folder of the run that a cell's figures are of, as the beginning of a path in the run's folder."""
+        folder = self.report.cluster.folders.get(cell_id, "") if self.report.cluster else ""
+        return f"{folder}/" if folder else ""
+
     def link(self, text: Sentence, name: str) -> Link:
         """Return a link to a cell or a group, by id or anchor."""
         page = self.where.get(name, self.page.name)

@@ -27,12 +27,13 @@ from orchestrator.workflows.outputs import chosen_format
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.search.search_records import a_search
-from tests.unit.reporting import synthetic
+from tests.unit.reporting import clusters, synthetic
 from tests.unit.reporting.reports.test_regression_report import EVERY
 from tests.unit.reporting.reports.test_side_by_side import two
 
 KINDS: dict[str, tuple[Kind[Any], Callable[[Path], Any]]] = {
     "run": (RUN, lambda _: synthetic.example()),
+    "run on a cluster": (RUN, lambda _: clusters.replicated()),
     "side by side": (SIDE_BY_SIDE, lambda _: two()),
     "regression": (REGRESSION, lambda _: EVERY),
     "night": (NIGHT, lambda _: a_night()),

@@ -1,0 +1,75 @@
+"""Job arrays, from the parts that are still to be measured. Parts of an array ask for the same node and time."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from orchestrator.clusters.parts import NodeNeeds, Part
+from orchestrator.clusters.site.model import Site, TimeLimits
+
+MOST_TASKS = 1000
+"""Tasks of an array. Slurm's own bound is 1001 unless a site raises it."""
+_BAND_MINUTES = 5
+"""The shortest time limit that arrays have in common. Each further one is twice as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A part that nodes are wanted for."""
+
+    part: Part
+    nodes: int = 1
+    measured_on: tuple[str, ...] = ()
+    """Nodes that have measured it already, where another node has to."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobArray:
+    """Parts that are submitted together, a job for each."""
+
+    parts: tuple[str, ...]
+    """Their names, the longest first."""
+    minutes: int
+    needs: NodeNeeds
+    nodes: int = 1
+    """Of each job; each measures the part."""
+    exclude: tuple[str, ...] = ()
+
+    def halves(self) -> "tuple[JobArray, JobArray]":
+        """Return two arrays with the same parts, for a scheduler that takes no more at once."""
+        middle = (len(self.parts) + 1) // 2
+        return self._with(self.parts[:middle]), self._with(self.parts[middle:])
+
+    def _with(self, parts: tuple[str, ...]) -> "JobArray":
+        return JobArray(parts, self.minutes, self.needs, self.nodes, self.exclude)
+
+
+def arrays(wanted: Iterable[Wanted], site: Site) -> Iterator[JobArray]:
+    """Yield the arrays of parts, the longest first, so that a long part does not begin when all others have ended.
+
+    A bound on the nodes at once counts within an array and arrays then run in turn, so parts of all lengths share one.
+    """
+    together: dict[tuple[NodeNeeds, int, tuple[str, ...], int], list[Wanted]] = {}
+    for each in sorted(wanted, key=lambda each: -each.part.seconds):
+        band = 0 if site.nodes_at_once else minutes(each.part.seconds, site.time)
+        together.setdefault((each.part.needs, each.nodes, each.measured_on, band), []).append(each)
+    for (needs, nodes, exclude, _), members in together.items():
+        limit = minutes(members[0].part.seconds, site.time)
+        for names in _chunks([each.part.name for each in members]):
+            yield JobArray(names, limit, needs, nodes, exclude)
+
+
+def minutes(seconds: float, limits: TimeLimits) -> int:
+    """Return the time limit of a part in whole minutes.
+
+    Limits are rounded up to a few lengths, so that many parts share an array.
+    """
+    wanted = max(seconds * limits.margin, limits.shortest_s) / 60
+    rounded = _BAND_MINUTES * 2 ** max(0, math.ceil(math.log2(wanted / _BAND_MINUTES)))
+    longest = math.inf if limits.longest_s is None else max(1, limits.longest_s // 60)
+    return int(min(rounded, longest))
+
+
+def _chunks(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for start in range(0, len(names), MOST_TASKS):
+        yield tuple(names[start : start + MOST_TASKS])

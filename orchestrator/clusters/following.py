@@ -1,0 +1,92 @@
+"""The jobs of a run as the scheduler shows them, set against what was submitted."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.clusters.record import JobEnd, JobsRecord, Submission
+from orchestrator.clusters.states import JobState, SeenJob
+
+
+@dataclass(frozen=True, slots=True)
+class JobsSeen:
+    """One look at the jobs of a run."""
+
+    live: Mapping[str, SeenJob]
+    """The job of each part that has one."""
+    ends: Mapping[str, JobEnd]
+    """The last jobs of parts whose end was not known before."""
+    vanished: Mapping[str, SeenJob]
+    """The last jobs of parts that neither run nor have a known end: the controller has forgotten them."""
+    held: tuple[str, ...]
+    """Ids of jobs that wait for ever, after a launch that failed."""
+
+
+def look(jobs: JobsRecord, seen: Sequence[SeenJob]) -> JobsSeen:
+    """Set what the scheduler shows against what was submitted."""
+    shown = {(job.array, job.index): job for job in seen}
+    live: dict[str, SeenJob] = {}
+    ends: dict[str, JobEnd] = {}
+    vanished: dict[str, SeenJob] = {}
+    held = []
+    for part, task in _last_tasks(jobs.submissions).items():
+        job = shown.get((task.array, task.index))
+        known = jobs.ends.get(part)
+        if job is not None and job.state.is_live:
+            live[part] = job
+        elif known is not None and known.job == task.id:
+            continue
+        elif job is None:
+            vanished[part] = task
+        else:
+            ends[part] = end_of(job)
+            if job.state in {JobState.LAUNCH_FAILED, JobState.REQUEUED}:
+                held.append(job.id)
+    for job in seen:  # of a submission before the last, whose end nobody waited for
+        earlier = jobs.part_of(job.array, job.index)
+        if earlier is not None and job.state.is_live:
+            live.setdefault(earlier, job)
+    return JobsSeen(live, ends, vanished, tuple(held))
+
+
+def _last_tasks(submissions: Iterable[Submission]) -> dict[str, SeenJob]:
+    """Return the last task of each part."""
+    return {
+        part: SeenJob(each.array, index, JobState.FORGOTTEN)
+        for each in submissions
+        if each.array is not None
+        for index, part in enumerate(each.parts)
+    }
+
+
+def end_of(job: SeenJob) -> JobEnd:
+    """Return the end of a job."""
+    detail = job.reason if job.state is JobState.FAILED else ""
+    return JobEnd(job.id, job.state, job.node, detail)
+
+
+def remembered(
+    vanished: Mapping[str, SeenJob], accounts: Iterable[SeenJob], last: Mapping[str, SeenJob]
+) -> dict[str, JobEnd]:
+    """Return the ends of jobs that the controller has forgotten.
+
+    They come from the accounts of the cluster, or else say only where a job was seen last.
+    """
+    told = {(job.array, job.index): job for job in accounts if not job.state.is_live}
+    ends = {}
+    for part, task in vanished.items():
+        job = told.get((task.array, task.index))
+        seen_on = last[part].node if part in last and last[part].id == task.id else ""
+        ends[part] = end_of(job) if job else JobEnd(task.id, JobState.FORGOTTEN, seen_on)
+    return ends
+
+
+def found_again(jobs: JobsRecord, seen: Iterable[SeenJob]) -> JobsRecord:
+    """Return the record with the arrays of submissions whose submitter was killed before it knew their ids.
+
+    A submission that the scheduler does not know was never made, and is left out.
+    """
+    arrays = {job.name: job.array for job in seen}
+    submissions = (
+        each if each.array is not None else replace(each, array=arrays.get(each.name)) for each in jobs.submissions
+    )
+    return jobs.model_copy(update={"submissions": tuple(each for each in submissions if each.array is not None)})

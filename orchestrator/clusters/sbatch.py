@@ -1,0 +1,130 @@
+"""The text of a batch script, from an array of parts and a site."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.clusters.arrays import JobArray
+from orchestrator.clusters.parts import NodeNeeds
+from orchestrator.clusters.site.model import GpuRequest, Program, Site
+from orchestrator.clusters.states import OUT_OF_TIME
+
+WARNING_S = 90
+"""Time between the signal that ends the measurement and the time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJob:
+    """What the script of one submission is about, besides its array."""
+
+    name: str
+    """Of the job, unique among those of its user."""
+    run: Path
+    """The folder of the run, which every node sees."""
+    command: tuple[str, ...]
+    """The program, if the site names none."""
+    retry_failed: bool = False
+
+
+def script(array: JobArray, site: Site, job: BatchJob) -> str:
+    """Return the script of an array. Each of its tasks measures one part."""
+    options = "".join(f"#SBATCH --{option}\n" for option in _options(array, site, job))
+    setup = "".join(f"{line}\n" for line in site.setup)
+    return (
+        f"#!/bin/sh\n{options}"
+        "# Written by the orchestrator for one submission. A later one has a script of its own.\n"
+        f"{setup}"
+        f"set -- {' '.join(array.parts)}\n"
+        'shift "$SLURM_ARRAY_TASK_ID"\n'
+        f'part={shlex.quote(str(job.run / "parts"))}/"$1"\n'
+        'echo "part $1 on $SLURM_JOB_NODELIST"\n'
+        f"{_program(site.program, job.command)}"
+        # The signal comes to this shell alone, which is asked to pass it on before the time is over.
+        "warned=\ntrap 'warned=1; kill -TERM \"$step\" 2>/dev/null' TERM\n"
+        f"srun {' '.join(_step(array.nodes))} \\\n"
+        f'    "$@" run --part "$part"{" --retry-failed" if job.retry_failed else ""} &\n'
+        "step=$!\n"
+        'while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done\n'
+        f"[ -z \"$warned\" ] || echo '{OUT_OF_TIME}'\n"
+        'exit "$status"\n'
+    )
+
+
+def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
+    at_once = f"%{site.nodes_at_once}" if site.nodes_at_once else ""
+    yield f"job-name={job.name}"
+    yield f"array=0-{len(array.parts) - 1}{at_once}"
+    yield f"nodes={array.nodes}"
+    yield "ntasks-per-node=1"
+    yield "exclusive"
+    yield "mem=0"
+    if array.needs.cpus:
+        yield f"mincpus={array.needs.cpus}"
+    yield from _gpus(array.needs, site)
+    yield f"time={array.minutes}"
+    yield f"signal=B:TERM@{WARNING_S}"
+    yield "no-requeue"
+    yield "export=NONE"
+    yield _assigned("output", f"{job.run}/logs/%A_%a.log")
+    for name in ("partition", "account", "constraint", "reservation"):
+        if value := getattr(site, name):
+            yield _assigned(name, value)
+    further = dict(site.sbatch)
+    if array.exclude:
+        further["exclude"] = ",".join(filter(None, (further.get("exclude"), *array.exclude)))
+    for name, value in further.items():
+        yield _assigned(name, value) if value else name
+
+
+def _assigned(name: str, value: str) -> str:
+    return f'{name}="{value}"' if " " in value else f"{name}={value}"
+
+
+def _gpus(needs: NodeNeeds, site: Site) -> Iterator[str]:
+    if not needs.gpus or site.gpus is GpuRequest.NONE:
+        return
+    kind = dict(site.gpu_types).get(needs.gpu, "")
+    count = f"{kind}:{needs.gpus}" if kind else str(needs.gpus)
+    yield f"gres=gpu:{count}" if site.gpus is GpuRequest.GRES else f"gpus-per-node={count}"
+
+
+def _step(nodes: int) -> Iterator[str]:
+    """Yield the options of the one step of a job, with a task on each of its nodes."""
+    yield from ("--export=ALL", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1")
+    # A task may use every CPU of the job, and does not end with the task of another node.
+    yield from ("--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0")
+    if nodes > 1:
+        yield "--label"
+
+
+def _program(program: Program | None, command: tuple[str, ...]) -> str:
+    """Return the lines that set the program and its first words as `$@`."""
+    if program is None:
+        return f"set -- {shlex.join(command)}\n"
+    if program.path:
+        return f"set -- {shlex.quote(program.path)}\n"
+    return _INSTALL.format(
+        python=shlex.quote(program.python),
+        wheel=shlex.quote(program.wheel),
+        folder=shlex.quote(str(Path(program.wheel).parent)),
+        packages=f"--no-index --find-links {shlex.quote(program.find_links)} " if program.find_links else "",
+    )
+
+
+_INSTALL = """\
+wheel={wheel}
+hash=$(sha256sum "$wheel" | cut -c 1-16)
+installed={folder}/.orchestrator-$hash
+if [ ! -e "$installed" ]; then
+    (
+        # The lock saves work where it holds between nodes. What makes it safe is the rename, which one node wins.
+        flock -w 900 9 || true
+        [ ! -e "$installed" ] || exit 0
+        new=$installed.$SLURM_JOB_ID
+        {python} -m venv "$new" && "$new/bin/python" -m pip install --quiet {packages}"$wheel" &&
+            {{ mv -T "$new" "$installed" 2>/dev/null || [ -e "$installed" ]; }}
+    ) 9>"$installed.lock" || exit 3
+fi
+set -- "$installed/bin/python" -m orchestrator
+"""

@@ -1,0 +1,90 @@
+"""The loading of `site.yaml`, to values or to every mistake in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from orchestrator.catalog import source as yaml_source
+from orchestrator.catalog.source import Mistake, Source
+from orchestrator.clusters.site import file
+from orchestrator.clusters.site.model import Executor, ImagesFrom, ImageSource, Program, Site, TimeLimits
+from orchestrator.clusters.site.options import SWITCHES
+from orchestrator.errors import InputError
+from orchestrator.matrix import mistakes
+
+_NESTED: dict[str, type[BaseModel]] = {"time": file.TimeEntry, "images": file.ImagesEntry, "program": file.ProgramEntry}
+_OF_SLURM = ("partition", "account", "constraint", "reservation", "nodes_at_once", "replicate", "sbatch", "gpu_types")
+
+
+def load(path: Path) -> Site:
+    """Read a site file. Relative paths in it start at its folder.
+
+    Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
+    """
+    source = yaml_source.read(path, "site file")
+    if not isinstance(source.value, dict):
+        raise InputError(f"{source.name}:1:1: a site file is a mapping that begins with `version: {file.VERSION}`")
+    version = source.value.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version > file.VERSION:
+        newer = f"{version} is newer than this orchestrator reads ({file.VERSION}): upgrade it"
+        raise InputError(source.mistake(("version",), newer).at(source.name))
+    wrong = [*source.mistakes, *mistakes.of_shape(source, file.SiteFile, _NESTED), *_meaning(source)]
+    if wrong:
+        raise InputError(*mistakes.lines(source, wrong))
+    return _resolved(file.SiteFile.model_validate(source.value), path.parent.absolute())
+
+
+def _meaning(source: Source) -> Iterator[Mistake]:
+    """Yield the mistakes beyond the shape of each value."""
+    if source.value.get("executor") == Executor.LOCAL:
+        for key in _OF_SLURM:
+            if source.value.get(key) is not None:
+                yield source.mistake((key,), f"{key!r} is of no use to `executor: local`; drop it", key=True)
+    given = source.value.get("sbatch")
+    for name, value in given.items() if isinstance(given, dict) else ():
+        if name in SWITCHES and value is not True:
+            yield source.mistake(("sbatch", name), "is a switch: write true, or drop the key")
+        elif name not in SWITCHES and value is True:
+            yield source.mistake(("sbatch", name), "needs a value; true is for switches")
+
+
+def _resolved(entry: file.SiteFile, folder: Path) -> Site:
+    return Site(
+        executor=entry.executor,
+        partition=entry.partition,
+        account=entry.account,
+        constraint=entry.constraint,
+        reservation=entry.reservation,
+        nodes_at_once=entry.nodes_at_once,
+        replicate=entry.replicate,
+        time=TimeLimits(entry.time.margin, entry.time.shortest, entry.time.longest),
+        sbatch=tuple(sorted(entry.sbatch.items())),
+        setup=entry.setup or (),
+        images=_images(entry.images, folder),
+        results=_path(entry.results, folder) or None,
+        program=_program(entry.program, folder) if entry.program else None,
+        gpus=entry.gpus,
+        gpu_types=tuple(entry.gpu_types.items()),
+    )
+
+
+def _images(entry: file.ImagesEntry, folder: Path) -> ImageSource:
+    if entry.registry is not None:
+        return ImageSource(ImagesFrom.REGISTRY, entry.registry)
+    if entry.bundle is not None:
+        return ImageSource(ImagesFrom.BUNDLE, _path(entry.bundle, folder))
+    return ImageSource()
+
+
+def _program(entry: file.ProgramEntry, folder: Path) -> Program:
+    return Program(
+        path=_path(entry.path, folder),
+        wheel=_path(entry.wheel, folder),
+        find_links=_path(entry.find_links, folder),
+        python=entry.python or Program().python,
+    )
+
+
+def _path(text: str | None, folder: Path) -> str:
+    return str(folder / text) if text else ""

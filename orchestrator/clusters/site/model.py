@@ -1,0 +1,91 @@
+"""A site as values, frozen with every run."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Executor(StrEnum):
+    """The one that starts the parts of a run."""
+
+    LOCAL = "local"
+    """This host, one part after the other."""
+    SLURM = "slurm"
+
+
+class ImagesFrom(StrEnum):
+    """The way by which images come to a node."""
+
+    BUILD = "build"
+    REGISTRY = "registry"
+    BUNDLE = "bundle"
+
+
+class GpuRequest(StrEnum):
+    """The option by which a job asks for its GPUs."""
+
+    GRES = "gres"
+    GPUS_PER_NODE = "gpus-per-node"
+    NONE = "none"
+    """None, on a cluster that does not hand out GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSource:
+    """The place that the images of a part come from."""
+
+    kind: ImagesFrom = ImagesFrom.BUILD
+    place: str = ""
+    """`HOST/PREFIX` of a registry, or the folder of a bundle; empty for images that the node builds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The orchestrator of a node. One of the two is set."""
+
+    path: str = ""
+    """An installed one, which every node sees at this path."""
+    wheel: str = ""
+    """A wheel in the shared folder, from which the first node installs it for all."""
+    find_links: str = ""
+    """Folder with the wheels that it needs; empty for the package index of the node."""
+    python: str = "python3"
+    """The Python of the node that it is installed for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """The time limit of a job, as a function of the estimate of its part."""
+
+    margin: float = 3.0
+    """Factor on the estimate."""
+    shortest_s: float = 600.0
+    longest_s: float | None = None
+    """None for the limit of the partition, which the scheduler enforces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The cluster, or the host, that the parts of a run are measured on."""
+
+    executor: Executor = Executor.LOCAL
+    partition: str | None = None
+    account: str | None = None
+    constraint: str | None = None
+    reservation: str | None = None
+    nodes_at_once: int | None = None
+    """The most jobs of one run at a time; None leaves that to the scheduler."""
+    replicate: int = 1
+    """The number of nodes that measure each part."""
+    time: TimeLimits = TimeLimits()
+    sbatch: tuple[tuple[str, str], ...] = ()
+    """Further options of `sbatch` with their values, which are empty for a switch."""
+    setup: tuple[str, ...] = ()
+    """Lines of shell that run on a node before the program."""
+    images: ImageSource = ImageSource()
+    results: str | None = None
+    """The results folder, which every node sees at this path; None takes that of the command."""
+    program: Program | None = None
+    """None takes the program that submits, which every node then must see at the same path."""
+    gpus: GpuRequest = GpuRequest.GRES
+    gpu_types: tuple[tuple[str, str], ...] = ()
+    """The name that the scheduler has for GPUs, by the `gpu` or `mig` of a system."""

@@ -1,0 +1,176 @@
+"""The answers of a scheduler, as typed states. No text of Slurm is read anywhere else."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.processes import last_line
+
+QUEUE_FORMAT = "%F|%K|%T|%N|%j|%r"
+"""Of `squeue`: array, index, state, nodes, name, reason. The reason comes last, as it may hold anything."""
+HISTORY_FORMAT = "JobID,State,NodeList,ExitCode"
+"""Of `sacct`, which writes arrays as `12_3`."""
+
+
+class JobState(StrEnum):
+    """The state of a job, in the words of Slurm where it has one."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+    NODE_FAIL = "NODE_FAIL"
+    PREEMPTED = "PREEMPTED"
+    CANCELLED = "CANCELLED"
+    REQUEUED = "REQUEUED"
+    """It went back into the queue, and is held there."""
+    BOOT_FAIL = "BOOT_FAIL"
+    DEADLINE = "DEADLINE"
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    LAUNCH_FAILED = "LAUNCH_FAILED"
+    """The prolog failed, or the node could not start it."""
+    FORGOTTEN = "FORGOTTEN"
+    """The scheduler knows it no longer and keeps no accounts."""
+
+    @property
+    def is_live(self) -> bool:
+        """Return true if the job waits or runs."""
+        return self in {JobState.PENDING, JobState.RUNNING}
+
+
+_LIVE = {
+    "CONFIGURING": JobState.RUNNING, "COMPLETING": JobState.RUNNING, "SUSPENDED": JobState.RUNNING,
+    "STOPPED": JobState.RUNNING, "SIGNALING": JobState.RUNNING, "STAGE_OUT": JobState.RUNNING,
+    "RESIZING": JobState.RUNNING, "RESV_DEL_HOLD": JobState.PENDING,
+}  # fmt: skip
+_ENDED = {
+    "REVOKED": JobState.CANCELLED, "REQUEUE_FED": JobState.REQUEUED, "REQUEUE_HOLD": JobState.REQUEUED,
+    "SPECIAL_EXIT": JobState.REQUEUED, "LAUNCH_FAILED": JobState.LAUNCH_FAILED,
+    "RECONFIG_FAIL": JobState.LAUNCH_FAILED,
+}  # fmt: skip
+_HELD_AFTER_LAUNCH = re.compile(r"launch[ _]failed[ _]requeued[ _]held|JobLaunchFailure|Prolog", re.IGNORECASE)
+"""The reason of a pending job that was to begin and could not."""
+_HELD = re.compile(r"requeued in held|requeued?[ _]held|JobHoldMaxRequeue", re.IGNORECASE)
+"""The reason of a pending job that a node has had before, and that never begins again by itself."""
+OUT_OF_TIME = "stopped before the time limit of this job"
+"""The last line of a job that its warning has ended. The scheduler only sees that it failed."""
+_BEGAN = re.compile(r"^part \S+ on (\S+)$", re.MULTILINE)
+_CANCELLED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+(?: DUE TO ([A-Z ]+?))? \*\*\*")
+_CAUSES = {
+    "TIME LIMIT": JobState.TIMEOUT, "NODE FAILURE": JobState.NODE_FAIL, "PREEMPTION": JobState.PREEMPTED,
+}  # fmt: skip
+_TASK = re.compile(r"(\d+)_(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenJob:
+    """A job as the scheduler shows it."""
+
+    array: int
+    """The id of its array."""
+    index: int
+    state: JobState
+    node: str = ""
+    """The nodes that it is or was on, as the scheduler writes them; empty for one that never began."""
+    name: str = ""
+    reason: str = ""
+    """The reason that it waits, or its exit status."""
+
+    @property
+    def id(self) -> str:
+        """Return its id as people write it, such as `12_3`."""
+        return f"{self.array}_{self.index}"
+
+
+def state_of(word: str, reason: str = "") -> JobState:
+    """Return a state by the word of Slurm, which may be followed by details, as in `CANCELLED by 1000`.
+
+    A word that is unknown counts as running, so that nothing is submitted twice.
+    """
+    name = word.split(maxsplit=1)[0].rstrip("+") if word.split() else ""
+    if name == JobState.PENDING:
+        if _HELD_AFTER_LAUNCH.search(reason):
+            return JobState.LAUNCH_FAILED
+        return JobState.REQUEUED if _HELD.search(reason) else JobState.PENDING
+    if name in {*_LIVE, *_ENDED}:
+        return {**_LIVE, **_ENDED}[name]
+    return JobState(name) if name in set(JobState) else JobState.RUNNING
+
+
+def read_queue(text: str) -> Iterator[SeenJob]:
+    """Yield the jobs of an answer of `squeue`. Lines of jobs that are in no array are left out."""
+    for line in text.splitlines():
+        array, index, word, node, name, reason, *more = (*(part.strip() for part in line.split("|")), *[""] * 6)[:7]
+        del more
+        if array.isdecimal() and index.isdecimal():
+            reason = _plain(reason)
+            yield SeenJob(int(array), int(index), state_of(word, reason), _plain(node), name, reason)
+
+
+def read_history(text: str) -> Iterator[SeenJob]:
+    """Yield the jobs of an answer of `sacct`, without their steps."""
+    for line in text.splitlines():
+        identity, word, node, status, *_ = (*(part.strip() for part in line.split("|")), *[""] * 4)
+        if task := _TASK.fullmatch(identity):
+            node = "" if node == "None assigned" else node
+            exit_status = f"exit status {status}" if status not in {"", "0:0"} else ""
+            yield SeenJob(int(task[1]), int(task[2]), state_of(word), _plain(node), reason=exit_status)
+
+
+def read_log(text: str) -> tuple[JobState | None, str]:
+    """Return how a job ended and its nodes by what its log says, None and an empty text where it says nothing.
+
+    It outlives what the scheduler knows of the job.
+    """
+    began = _BEGAN.findall(text)
+    node = began[-1] if began else ""
+    if last_line(text) == OUT_OF_TIME:
+        return JobState.TIMEOUT, node
+    if cancelled := _CANCELLED.findall(text):
+        own, cause = cancelled[-1]
+        return _CAUSES.get(cause, JobState.CANCELLED), node or own
+    return None, node
+
+
+def _plain(text: str) -> str:
+    """Return a text without the signs that Slurm puts around nothing."""
+    bare = text.strip().removeprefix("(").removesuffix(")")
+    return "" if bare in {"null", "None", "N/A", "n/a"} else bare
+
+
+class Refusal(StrEnum):
+    """The reason that a scheduler did not take a job."""
+
+    LIMIT = "limit"
+    """A bound on the jobs of a user. It is waited out, or the array is halved."""
+    AWAY = "away"
+    """The controller does not answer. It may have taken the job all the same."""
+    NEVER = "never"
+    """The job can never be taken as it is."""
+
+
+_LIMITS = re.compile(
+    r"QOSMaxSubmit|MaxSubmitJob|AssocMaxSubmit|violates accounting/QOS policy|AssocGrpSubmit|QOSGrpSubmit"
+    r"|Job limit exceeded|MaxJobCount|job array index|Invalid job array|Resource temporarily unavailable"
+    r"|temporarily unable to accept job",
+    re.IGNORECASE,
+)
+_AWAY = re.compile(
+    r"Unable to contact slurm controller|Socket timed out|Zero Bytes were transmitted|Connection refused"
+    r"|Transport endpoint|slurmctld|Slurm backup controller|Communication connection failure|no answer within",
+    re.IGNORECASE,
+)
+
+
+def refusal(message: str) -> Refusal:
+    """Classify what `sbatch` said about a job that it did not submit."""
+    if _LIMITS.search(message):
+        return Refusal.LIMIT
+    return Refusal.AWAY if _AWAY.search(message) else Refusal.NEVER
+
+
+def has_no_accounting(message: str) -> bool:
+    """Return true if `sacct` said that the cluster keeps no accounts, or that there is no such program."""
+    return bool(re.search(r"accounting storage is disabled|no such program|accounting_storage/none", message))

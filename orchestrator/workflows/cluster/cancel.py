@@ -1,0 +1,62 @@
+"""The cancellation of a run's jobs. What they have measured stays."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.following import found_again, look
+from orchestrator.clusters.site import Executor
+from orchestrator.clusters.slurm import Slurm
+from orchestrator.errors import HostError, InputError
+from orchestrator.workflows import option_values
+from orchestrator.workflows.cluster import cancelled
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.cluster_runs import find_cluster_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelOptions:
+    """The options of `cancel`."""
+
+    run: str
+    """The name of a run, the beginning of it, or `latest`."""
+    results: Path = option_values.RESULTS
+    """The results folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelResult:
+    """A run whose jobs were cancelled."""
+
+    cluster: ClusterRun
+    jobs: tuple[str, ...]
+    """The jobs that waited or ran."""
+
+    @property
+    def resume_command(self) -> str:
+        """The command that goes on with the run."""
+        return f"orchestrator run --resume {self.cluster.name} --results {self.cluster.folder.parent}"
+
+
+def cancel(options: CancelOptions, host: Host) -> CancelResult:
+    """Cancel every job of a run, and ask a submitter that is still at work to submit no more.
+
+    Raises `InputError` if it is no run on a cluster, `HostError` if the scheduler does not answer.
+    """
+    cluster = find_cluster_run(options.results, options.run)
+    if cluster is None:
+        raise InputError(f"{options.results}: no run on a cluster {options.run!r}; `orchestrator runs` lists all runs")
+    if cluster.record().site.executor is Executor.LOCAL:
+        raise InputError(f"{cluster.name} has no jobs: `run` itself measures its parts; stop that with Ctrl-C")
+    cluster = ClusterRun(cluster.folder.absolute())
+    cancelled.ask(cluster.folder)
+    jobs = cluster.jobs()
+    if not jobs.submissions:
+        return CancelResult(cluster, ())
+    slurm = Slurm(host.environment, cluster.folder)
+    queue = slurm.queue([each.name for each in jobs.submissions])
+    if queue is None:
+        raise HostError("the scheduler does not answer, so nothing is cancelled; try again when it does")
+    live = tuple(job.id for job in look(found_again(jobs, queue), queue).live.values())
+    slurm.cancel(sorted(set(live)))
+    return CancelResult(cluster, live)

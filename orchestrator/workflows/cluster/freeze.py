@@ -1,0 +1,84 @@
+"""The beginning of a run on a cluster: its plan is split, estimated and frozen."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator import __version__, planning
+from orchestrator.catalog import shipped_catalog
+from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.parts import parts
+from orchestrator.clusters.record import ClusterRecord, PartRecord
+from orchestrator.clusters.site import Executor, Site
+from orchestrator.devices import inventory
+from orchestrator.domain import Plan
+from orchestrator.errors import InputError
+from orchestrator.results.records import plan_to_json
+from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results.store import Run
+from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.data import with_data
+from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, plan_matrix
+from orchestrator.workflows.inputs.stored_runs import store_matrix
+from orchestrator.workflows.measure import jobs
+from orchestrator.workflows.measure.slots import known
+
+_UNFIT = re.compile(r"[^\w ./+,:=@~-]")
+"""Characters that mean something else in an `#SBATCH` line, or in the name of a log."""
+
+
+def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
+    """Plan a matrix, and write the run with all its parts.
+
+    Raises `InputError` with every mistake of the matrix, `HostError` if the run cannot be written.
+    """
+    planned = plan_matrix(options, host)
+    plan = with_data(planned.plan, planned.matrix, options.data, host)
+    plan = jobs.repeated(plan, options.repeats)
+    for warning in plan.warnings:
+        host.say(f"warning: {warning}")
+    run = jobs.named(Path(site.results).absolute() if site.results else options.results.absolute())
+    if site.executor is Executor.SLURM and _UNFIT.search(str(run.folder)):
+        raise InputError(f"{run.folder}: a batch script cannot name this folder; choose a plain path with --results")
+    run.create()
+    store_matrix(run, planned.document, planned.own_models)
+    frozen_scripts.freeze(run.folder, planned.scripts)
+    split = list(parts(plan, _estimated(planned, plan)))
+    record = ClusterRecord(
+        run=run.name,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        orchestrator_version=__version__,
+        site=site,
+        options=part_settings(options),
+        parts=tuple(part for part, _ in split),
+        plan=plan_to_json(plan),
+    )
+    cluster = ClusterRun(run.folder)
+    cluster.create(record, split, lambda name, own: _part_record(record, run, name, own))
+    return cluster
+
+
+def _part_record(record: ClusterRecord, run: Run, name: str, plan: Plan) -> PartRecord:
+    site = record.site
+    return PartRecord(
+        run=run.name, part=name, replicate=site.replicate, images=site.images, options=record.options,
+        plan=plan_to_json(plan),
+    )  # fmt: skip
+
+
+def _estimated(planned: PlannedMatrix, plan: Plan) -> Callable[[Plan], float]:
+    """Return a function that estimates the seconds of a part on a node which has nothing yet.
+
+    No run of this host says anything of a node.
+    """
+    about = replace(known(plan, (), inventory(), planned.matrix.own_datasets), systems=None)
+    catalog = shipped_catalog()
+
+    def seconds(part: Plan) -> float:
+        estimate = planning.estimate(part, catalog, about)
+        return estimate.run_s + estimate.build_s
+
+    return seconds

@@ -1,0 +1,102 @@
+"""The options of a run on a cluster, and the site that it is for."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.clusters import site as sites
+from orchestrator.clusters.record import PartSettings
+from orchestrator.clusters.site import Executor, ImagesFrom, Site
+from orchestrator.errors import InputError
+from orchestrator.workflows.host import places
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE
+from orchestrator.workflows.option_values import NO_SITE, RuntimeName
+from orchestrator.workflows.run import RunOptions
+
+SITE_FILE = "site.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions(RunOptions):
+    """The options of `run` where a site says that parts of the run have nodes of their own."""
+
+    site: str | None = None
+    """The site file. By default `site.yaml` next to the matrix or in the user's configuration; `none` for none."""
+    detach: bool = False
+    """Return once everything is submitted."""
+    replicate: int | None = None
+    """Nodes that measure each part, in place of the site's number."""
+
+
+def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
+    """Return the site of a new run, or None if it is measured here as a whole.
+
+    Raises `InputError` with every mistake of the site file, and for options that it does not go with.
+    """
+    path = _site_file(options, host)
+    if path is None:
+        if options.detach or options.replicate is not None:
+            raise InputError("--detach and --replicate are for a run on a cluster: name its site file with --site FILE")
+        return None
+    site = sites.load(path)
+    if options.plan is not None:
+        raise InputError("--plan and --site exclude each other: a site takes a matrix, and its images from `images`")
+    if (options.detach or options.replicate is not None) and site.executor is Executor.LOCAL:
+        raise InputError(
+            f"--detach and --replicate need a scheduler, and {path} says `executor: local`: leave them out"
+        )
+    refuse_images(site)
+    return site if options.replicate is None else replace(site, replicate=options.replicate)
+
+
+def refuse_images(site: Site) -> None:
+    """Raise `InputError` for a way of images that this version does not know how to go."""
+    if site.images.kind is not ImagesFrom.BUILD:
+        raise InputError(f"images from a {site.images.kind} are not available yet: write `images: build`")
+
+
+def _site_file(options: ClusterOptions, host: Host) -> Path | None:
+    """Return the site file that is named or found, and say which one was found."""
+    if options.site == NO_SITE:
+        return None
+    if options.site is not None:
+        return Path(options.site)
+    if options.plan is not None:
+        return None
+    folders = ((options.file or MATRIX_HERE).parent, places.config_folder(host.environment))
+    found = next((path for folder in folders if (path := folder / SITE_FILE).is_file()), None)
+    if found is not None:
+        host.say(f"site: {found}")
+    return found
+
+
+def part_settings(options: RunOptions) -> PartSettings:
+    """Return the options that the parts of a run are measured with."""
+    return PartSettings(
+        runtime=options.runtime,
+        jobs=options.jobs,
+        fail_fast=options.fail_fast,
+        retries=options.retries,
+        extra_repeats=options.extra_repeats,
+        idle_wait_s=options.idle_wait_s,
+        prune_images=options.prune_images,
+        exclusive=options.exclusive,
+        base_image=options.base_image,
+    )
+
+
+def run_options(measure: PartSettings, results: Path, *, retry_failed: bool) -> RunOptions:
+    """Return the options of `run` for a part."""
+    return RunOptions(
+        results=results,
+        runtime=RuntimeName(measure.runtime),
+        jobs=measure.jobs,
+        fail_fast=measure.fail_fast,
+        retries=measure.retries,
+        retry_failed=retry_failed,
+        extra_repeats=measure.extra_repeats,
+        idle_wait_s=measure.idle_wait_s,
+        prune_images=measure.prune_images,
+        exclusive=measure.exclusive,
+        base_image=measure.base_image,
+    )

@@ -1,0 +1,131 @@
+"""A run on a cluster: frozen, submitted and followed, or its parts measured here one after the other."""
+
+import sys
+from dataclasses import dataclass
+
+from orchestrator.clusters.arrays import Wanted, arrays
+from orchestrator.clusters.folder import ClusterRun, PartState, part_states
+from orchestrator.clusters.record import ClusterRecord
+from orchestrator.clusters.site import Executor, Site
+from orchestrator.clusters.slurm import Slurm
+from orchestrator.errors import HostError, InputError
+from orchestrator.reporting.findings.model import Report
+from orchestrator.results.store import Run
+from orchestrator.results.writing import locked
+from orchestrator.workflows.cluster import cancelled
+from orchestrator.workflows.cluster.follow import Follower, Pause
+from orchestrator.workflows.cluster.freeze import freeze
+from orchestrator.workflows.cluster.options import ClusterOptions
+from orchestrator.workflows.cluster.part import PartOptions, measure_part
+from orchestrator.workflows.cluster.submission import Submitter
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.cluster_runs import cluster_report
+from orchestrator.workflows.outputs import WrittenPage, report_page
+from orchestrator.workflows.run import refuse_changes
+
+PROGRAM = (sys.executable, "-m", "orchestrator")
+"""This program, for nodes that see it at the same path."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterResult:
+    """A run on a cluster that came to its end, or whose jobs go on."""
+
+    cluster: ClusterRun
+    is_detached: bool
+    """Its jobs go on without this program. `resume_command` attaches again."""
+    stopped: bool = False
+    """It was asked to stop, or to detach."""
+    unsubmitted: int = 0
+    """Arrays that the scheduler did not take before the end."""
+    report: Report | None = None
+    """None while jobs go on."""
+    page: WrittenPage | None = None
+    failed: bool = False
+    """An outcome is a failure that the matrix does not expect."""
+
+    @property
+    def resume_command(self) -> str:
+        """The command that goes on with the run."""
+        return f"orchestrator run --resume {self.cluster.name} --results {self.cluster.folder.parent}"
+
+
+def run(options: ClusterOptions, site: Site, host: Host, pause: Pause | None = None) -> ClusterResult:
+    """Freeze a new run and measure its parts on a site.
+
+    Raises `InputError` with every mistake of the matrix, `HostError` if the scheduler cannot be used.
+    """
+    cluster = freeze(options, site, host)
+    host.say(f"run: {cluster.folder}")
+    return _measured(cluster, options, host, pause)
+
+
+def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None = None) -> ClusterResult:
+    """Attach to a run again, and submit the parts that have repeats without a final outcome and no live job.
+
+    Raises `InputError` for options that the run has settled, `HostError` as `run` does.
+    """
+    refuse_changes(options)
+    if options.site is not None or options.replicate is not None:
+        raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
+    return _measured(ClusterRun(cluster.folder.absolute()), options, host, pause)
+
+
+def _measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None) -> ClusterResult:
+    record = cluster.record()
+    in_use = HostError(f"{cluster.folder}: another orchestrator follows this run; a first Ctrl-C there detaches it")
+    lock = locked(cluster.folder / ".lock", in_use, "choose another --results")
+    try:
+        with host.working():
+            if record.site.executor is Executor.LOCAL:
+                _measure_here(cluster, record, options, host)
+                return _reported(cluster, stopped=host.stop.is_set())
+            return _submitted(cluster, record, options, host, pause or host.stop.wait)
+    except HostError as error:
+        go_on = ClusterResult(cluster, is_detached=True).resume_command
+        raise HostError(f"{error}\nwhat is submitted goes on; go on with: {go_on}") from error
+    finally:
+        lock.release()
+
+
+def _measure_here(cluster: ClusterRun, record: ClusterRecord, options: ClusterOptions, host: Host) -> None:
+    for state in _wanted(cluster, record, retry_failed=options.retry_failed):
+        if host.stop.is_set():
+            return
+        host.say(f"part {state.part.name}: {', '.join(state.part.groups)}")
+        measure_part(PartOptions(part=cluster.part_folder(state.part.name), retry_failed=options.retry_failed), host)
+
+
+def _wanted(cluster: ClusterRun, record: ClusterRecord, *, retry_failed: bool) -> list[PartState]:
+    return [state for state in part_states(cluster, record, retry_failed=retry_failed) if state.missing]
+
+
+def _submitted(
+    cluster: ClusterRun, record: ClusterRecord, options: ClusterOptions, host: Host, pause: Pause
+) -> ClusterResult:
+    slurm = Slurm(host.environment, cluster.folder)
+    submitter = Submitter(cluster, record, slurm, PROGRAM, retry_failed=options.retry_failed)
+    follower = Follower(submitter, host, pause, cancelled.watch(cluster.folder))
+    live = follower.attach()
+    if live is None:
+        return ClusterResult(cluster, is_detached=True, stopped=True)
+    states = _wanted(cluster, record, retry_failed=options.retry_failed)
+    submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in live), record.site)
+    if options.detach:
+        is_whole = follower.submitted()
+        return ClusterResult(cluster, is_detached=True, stopped=not is_whole, unsubmitted=len(submitter.waiting))
+    if follower.follow():
+        return _reported(cluster)
+    return ClusterResult(cluster, is_detached=True, stopped=True, unsubmitted=len(submitter.waiting))
+
+
+def _for_nodes(state: PartState) -> Wanted:
+    return Wanted(state.part, state.missing, state.complete)
+
+
+def _reported(cluster: ClusterRun, *, stopped: bool = False) -> ClusterResult:
+    report = cluster_report(cluster)
+    problems = (problem for each in (report, *report.replicates) for problem in each.problems)
+    failed = any(problem.status.is_failure and not problem.expected for problem in problems)
+    page = report_page(Run(cluster.folder), report)
+    return ClusterResult(cluster, is_detached=False, stopped=stopped, report=report, page=page, failed=failed)

@@ -1,0 +1,27 @@
+#!/bin/sh
+#SBATCH --job-name=bench-20260102T030405Z-abcd-1
+#SBATCH --array=0-1
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --exclusive
+#SBATCH --mem=0
+#SBATCH --gpus-per-node=2
+#SBATCH --time=10
+#SBATCH --signal=B:TERM@90
+#SBATCH --no-requeue
+#SBATCH --export=NONE
+#SBATCH --output=/shared/results/20260102T030405Z-abcd/logs/%A_%a.log
+# Written by the orchestrator for one submission. A later one has a script of its own.
+set -- 000 002
+shift "$SLURM_ARRAY_TASK_ID"
+part=/shared/results/20260102T030405Z-abcd/parts/"$1"
+echo "part $1 on $SLURM_JOB_NODELIST"
+set -- /opt/bench/bin/orchestrator
+warned=
+trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM
+srun --export=ALL --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 \
+    "$@" run --part "$part" --retry-failed &
+step=$!
+while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done
+[ -z "$warned" ] || echo 'stopped before the time limit of this job'
+exit "$status"

@@ -1,0 +1,111 @@
+"""`run` with a site file, and the commands that read the run afterwards."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Program
+from tests.unit.clusters.fake_slurm import FakeSlurm
+from tests.unit.workflows.cluster.small_cluster import LENET, MATRIX, MLP
+
+HERE = ("run", "--runtime", "host", "--idle-wait", "0")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ORCHESTRATOR_LOCK_FOLDER", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    return tmp_path
+
+
+def site(place: Path, executor: str = "local") -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "site.yaml").write_text(f"version: 1\nexecutor: {executor}\n")
+
+
+def test_a_run_on_a_site_is_read_by_other_commands(command: Program, place: Path) -> None:
+    site(place)
+    code, out, error = command(*HERE)
+    assert code == 0, error
+    assert "Nodes\nOne node has measured all that is measured.\n" in out
+    (name,) = (path.name for path in (place / "results").iterdir())
+
+    assert command("report", "latest", "--format", "md")[1].startswith(f"# small: run {name}\n")
+    rows = list(csv.DictReader(io.StringIO(command("report", name[:4], "--format", "csv")[1])))
+    assert [row["cell"] for row in rows] == [LENET, MLP]
+    assert len({row["node"] for row in rows}) == 1
+    assert "2 ok" in command("runs", "--select", LENET)[1]
+    code, _, error = command("cancel", "latest")
+    assert (code, error) == (2, f"{name} has no jobs: `run` itself measures its parts; stop that with Ctrl-C\n")
+    for reads_parts in (("show", "latest"), ("collect", name)):
+        code, _, error = command(*reads_parts)
+        assert code == 2
+        assert f"{name} is a run on a cluster" in error
+        assert f"--results results/{name}/parts/000" in error
+    assert command("show", "latest", "--results", f"results/{name}/parts/000")[0] == 0
+
+
+def test_a_site_next_to_the_matrix_is_found(command: Program, place: Path) -> None:
+    """Or the one of the user's configuration, unless neither is wanted."""
+    (place / "matrices").mkdir()
+    (place / "matrix.yaml").rename(place / "matrices" / "matrix.yaml")
+    file = ("-f", "matrices/matrix.yaml", "--select", LENET)
+    site(place / "config" / "framework-bench", "wrong")
+    assert "config/framework-bench/site.yaml:2:11: executor: should be" in command(*HERE, *file)[2]
+
+    site(place / "matrices", "wrong")
+    code, _, error = command(*HERE, *file)
+    assert code == 2
+    assert "site: matrices/site.yaml\nmatrices/site.yaml:2:11: executor: should be" in error
+    assert command(*HERE, *file, "--site", "none")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--site", "none", "--detach"), "--detach and --replicate are for a run on a cluster: name its site file"),
+        (("--site", "site.yaml", "--detach"), "site.yaml says `executor: local`: leave them out"),
+        (("--site", "site.yaml", "--plan", "air"), "--plan and --site exclude each other"),
+        (("--site", "gone.yaml"), "gone.yaml: no such site file"),
+    ],
+)
+def test_options_that_do_not_go_together(command: Program, place: Path, options: tuple[str, ...], message: str) -> None:
+    site(place)
+
+    code, _, error = command(*HERE, *options)
+    assert code == 2
+    assert message in error
+
+
+def test_images_that_cannot_come_yet_are_refused(command: Program, place: Path) -> None:
+    (place / "site.yaml").write_text("version: 1\nexecutor: slurm\nimages: {registry: registry.example/bench}\n")
+
+    assert command(*HERE)[0::2] == (
+        2, "site: site.yaml\nimages from a registry are not available yet: write `images: build`\n",
+    )  # fmt: skip
+
+
+def test_a_detached_run_prints_its_name(command: Program, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeSlurm(place)
+    fake.answers("sbatch", "12\n")
+    monkeypatch.setenv("PATH", fake.environment["PATH"])
+    site(place, "slurm")
+    code, out, error = command(*HERE, "--detach")
+
+    (name,) = (path.name for path in (place / "results").iterdir())
+    assert (code, out) == (0, f"{name}\n")
+    assert f"attach again with: orchestrator run --resume {name} --results {place}/results\n" in error
+    fake.answers("squeue", "12|0|RUNNING|node1|b|None\n12|1|PENDING||b|None\n")
+    code, _, error = command("cancel", name)
+    assert (code, error.splitlines()[0]) == (0, f"cancelled 2 jobs of {name}")
+
+
+def test_json_and_detach_contradict_each_other(command: Program, place: Path) -> None:
+    site(place, "slurm")
+
+    code, _, error = command(*HERE, "--detach", "--json")
+    assert code == 2
+    assert "a detached run has none yet" in error

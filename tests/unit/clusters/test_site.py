@@ -1,0 +1,103 @@
+"""`site.yaml`: its values, and every mistake in it at once."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, ImageSource, Program, Site, load
+from orchestrator.errors import InputError
+
+WHOLE = """\
+version: 1
+executor: slurm
+partition: gpu
+account: bench
+constraint: icelake
+reservation: quiet
+nodes_at_once: 4
+replicate: 2
+time: {margin: 2, shortest: 5m, longest: 12h}
+sbatch: {qos: low, nice: 10, contiguous: true}
+setup: [module load docker, export A=1]
+images: {registry: registry.example:5000/bench}
+results: shared
+program: {wheel: bench.whl, find_links: wheels, python: python3.11}
+gpus: gpus-per-node
+gpu_types: {'*H100*': h100}
+"""
+
+
+def loaded(folder: Path, text: str) -> Site:
+    (folder / "site.yaml").write_text(text)
+    return load(folder / "site.yaml")
+
+
+def mistakes(folder: Path, text: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        loaded(folder, text)
+    return [message.removeprefix(str(folder / "site.yaml:")) for message in caught.value.messages]
+
+
+def test_a_whole_site_becomes_values(tmp_path: Path) -> None:
+    site = loaded(tmp_path, WHOLE)
+
+    assert (site.executor, site.partition, site.nodes_at_once, site.replicate) == (Executor.SLURM, "gpu", 4, 2)
+    assert (site.time.margin, site.time.shortest_s, site.time.longest_s) == (2, 300, 43_200)
+    assert site.sbatch == (("contiguous", ""), ("nice", "10"), ("qos", "low"))
+    assert site.setup == ("module load docker", "export A=1")
+    assert site.images == ImageSource(ImagesFrom.REGISTRY, "registry.example:5000/bench")
+    assert site.results == str(tmp_path / "shared")
+    assert site.program == Program("", str(tmp_path / "bench.whl"), str(tmp_path / "wheels"), "python3.11")
+    assert (site.gpus, site.gpu_types) == (GpuRequest.GPUS_PER_NODE, (("*H100*", "h100"),))
+
+
+def test_the_smallest_site_has_the_defaults(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "version: 1\nexecutor: local\n") == Site()
+
+
+def test_short_forms_mean_the_same(tmp_path: Path) -> None:
+    """A path is a program, `build` is a way of images, and one line of setup needs no list."""
+    site = loaded(tmp_path, "version: 1\nexecutor: slurm\nprogram: /opt/o\nimages: build\nsetup: module load x\n")
+
+    assert (site.program, site.images, site.setup) == (Program("/opt/o"), ImageSource(), ("module load x",))
+
+
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+    text = (
+        "version: 1\nexecutor: slrum\npartition: a b\nnodes_at_one: 3\nnodes_at_once: 0\n"
+        "sbatch: {qso: low, time: 5, contiguous: 1, qos: true}\nimages: pull\nprogram: {python: python3}\n"
+    )
+
+    assert mistakes(tmp_path, text) == [
+        "2:11: executor: should be 'local' or 'slurm', not 'slrum'; did you mean 'slurm'?",
+        "3:12: partition: 'a b' should be a word of letters, digits, '.', '_', '+' and '-'",
+        "4:1: unknown key 'nodes_at_one'; did you mean 'nodes_at_once'?",
+        "5:16: nodes_at_once: should be at least 1, not 0",
+        "6:10: sbatch: unknown option of sbatch 'qso'; did you mean 'qos'?",
+        "6:20: sbatch: sbatch's 'time' is set by this program, from its own keys and from the plan; drop it",
+        "6:41: sbatch.contiguous: is a switch: write true, or drop the key",
+        "6:49: sbatch.qos: needs a value; true is for switches",
+        "7:9: images: should be build, or a mapping with registry or bundle, not 'pull'",
+        "8:10: program: needs a path or a wheel, one of the two",
+    ]
+
+
+def test_keys_of_slurm_mean_nothing_locally(tmp_path: Path) -> None:
+    text = "version: 1\nexecutor: local\npartition: gpu\n"
+
+    assert mistakes(tmp_path, text) == ["3:1: 'partition' is of no use to `executor: local`; drop it"]
+
+
+@pytest.mark.parametrize("value", ["a#b", "'a\"b'", "'a\\nb'"])
+def test_a_value_never_leaves_its_line(tmp_path: Path, value: str) -> None:
+    """A comment sign or a quote would change the meaning of an `#SBATCH` line."""
+    text = f"version: 1\nexecutor: slurm\nsbatch:\n  comment: {value}\n"
+
+    (mistake,) = mistakes(tmp_path, text)
+    assert mistake.startswith("4:12: sbatch.comment: ")
+
+
+def test_a_newer_version_is_refused(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, "version: 2\nexecutor: local\n") == [
+        "1:10: version: 2 is newer than this orchestrator reads (1): upgrade it"
+    ]

@@ -1,0 +1,128 @@
+"""The words of Slurm as typed states."""
+
+import pytest
+
+from orchestrator.clusters.states import (
+    OUT_OF_TIME,
+    JobState,
+    Refusal,
+    SeenJob,
+    has_no_accounting,
+    read_history,
+    read_log,
+    read_queue,
+    refusal,
+    state_of,
+)
+
+QUEUE = """\
+12|0|RUNNING|node1|bench-a-1|None
+12|1|PENDING||bench-a-1|Resources
+12|2|COMPLETED|node2|bench-a-1|None
+12|3|NODE_FAIL|node[3-4]|bench-a-1|NodeDown | really
+7|N/A|RUNNING|node9|other|None
+garbage
+"""
+HISTORY = """\
+12_3|TIMEOUT|node7|0:0
+12_3.batch|CANCELLED|node7|0:15
+12_4|CANCELLED by 1000|None assigned|0:0
+12_5|FAILED|node8|3:0
+12_[6-9]|PENDING|None assigned|0:0
+"""
+
+
+def test_a_queue_gives_the_tasks_of_arrays() -> None:
+    assert list(read_queue(QUEUE)) == [
+        SeenJob(12, 0, JobState.RUNNING, "node1", "bench-a-1"),
+        SeenJob(12, 1, JobState.PENDING, "", "bench-a-1", "Resources"),
+        SeenJob(12, 2, JobState.COMPLETED, "node2", "bench-a-1"),
+        SeenJob(12, 3, JobState.NODE_FAIL, "node[3-4]", "bench-a-1", "NodeDown"),
+    ]
+
+
+def test_a_history_gives_tasks_without_steps() -> None:
+    """Steps, and tasks that have not begun, are left out."""
+    assert list(read_history(HISTORY)) == [
+        SeenJob(12, 3, JobState.TIMEOUT, "node7"),
+        SeenJob(12, 4, JobState.CANCELLED),
+        SeenJob(12, 5, JobState.FAILED, "node8", reason="exit status 3:0"),
+    ]
+
+
+def test_a_task_has_the_id_that_people_write() -> None:
+    assert SeenJob(12, 3, JobState.RUNNING).id == "12_3"
+
+
+@pytest.mark.parametrize(
+    ("word", "reason", "state"),
+    [
+        ("TIMEOUT", "", JobState.TIMEOUT),
+        ("PREEMPTED", "", JobState.PREEMPTED),
+        ("BOOT_FAIL", "", JobState.BOOT_FAIL),
+        ("DEADLINE", "", JobState.DEADLINE),
+        ("OUT_OF_MEMORY", "", JobState.OUT_OF_MEMORY),
+        ("CANCELLED by 0", "", JobState.CANCELLED),
+        ("CANCELLED+", "", JobState.CANCELLED),
+        ("REQUEUED", "", JobState.REQUEUED),
+        ("REQUEUE_HOLD", "", JobState.REQUEUED),
+        ("PENDING", "Priority", JobState.PENDING),
+        ("PENDING", "launch failed requeued held", JobState.LAUNCH_FAILED),
+        ("PENDING", "job requeued in held state", JobState.REQUEUED),
+        ("PENDING", "JobHoldMaxRequeue", JobState.REQUEUED),
+        ("PENDING", "BeginTime", JobState.PENDING),
+        ("CONFIGURING", "Prolog", JobState.RUNNING),
+        ("COMPLETING", "", JobState.RUNNING),
+        ("SUSPENDED", "", JobState.RUNNING),
+        ("", "", JobState.RUNNING),
+        ("WHATEVER_COMES", "", JobState.RUNNING),
+    ],
+)
+def test_a_word_is_a_state(word: str, reason: str, state: JobState) -> None:
+    assert state_of(word, reason) is state
+
+
+def test_only_waiting_and_running_is_live() -> None:
+    assert [state for state in JobState if state.is_live] == [JobState.PENDING, JobState.RUNNING]
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("sbatch: error: QOSMaxSubmitJobPerUserLimit", Refusal.LIMIT),
+        ("sbatch: error: AssocMaxSubmitJobLimit", Refusal.LIMIT),
+        ("Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's", Refusal.LIMIT),
+        ("sbatch: error: Batch job submission failed: Invalid job array specification", Refusal.LIMIT),
+        ("sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying", Refusal.LIMIT),
+        ("sbatch: error: Batch job submission failed: Unable to contact slurm controller", Refusal.AWAY),
+        ("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation", Refusal.AWAY),
+        ("sbatch: error: invalid partition specified: gpu", Refusal.NEVER),
+        ("sbatch: error: Batch job submission failed: Invalid account or account/partition", Refusal.NEVER),
+    ],
+)
+def test_refusals_are_waited_out_or_not(message: str, kind: Refusal) -> None:
+    assert refusal(message) is kind
+
+
+def test_a_cluster_without_accounts_is_known() -> None:
+    assert has_no_accounting("Slurm accounting storage is disabled")
+    assert not has_no_accounting("sacct: error: slurmdbd: Connection refused")
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "node"),
+    [
+        ("", None, ""),
+        ("part 000 on node1\nmeasuring\n", None, "node1"),
+        (f"part 000 on node1\n{OUT_OF_TIME}\n", JobState.TIMEOUT, "node1"),
+        (
+            "error: *** STEP 12.0 ON node2 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***",
+            JobState.TIMEOUT,
+            "node2",
+        ),
+        ("error: *** JOB 12 ON node2 CANCELLED AT 2026-01-02T03:04:05 ***\n", JobState.CANCELLED, "node2"),
+        ("*** JOB 12 ON n CANCELLED AT 2026-01-02T03:04:05 DUE TO PREEMPTION ***\n", JobState.PREEMPTED, "n"),
+    ],
+)
+def test_a_log_tells_how_its_job_ended(text: str, state: JobState | None, node: str) -> None:
+    assert read_log(text) == (state, node)
