@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from orchestrator.domain import Outcome
+from orchestrator.events import RepeatFinished
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.live.plain import ended
 from orchestrator.results.evidence import Stored
@@ -71,4 +72,4 @@ def test_a_host_that_was_not_idle_is_told() -> None:
 def test_the_line_of_a_disturbed_repeat_says_so() -> None:
     outcome: Outcome = replace(s.ok(s.cell(s.MXNET), [100.0])[0].outcome, disturbance=REASON)
 
-    assert ended(outcome, 100.0).endswith(f"ok, 100 samples/s, 12.5 s (disturbed: {REASON})")
+    assert ended(RepeatFinished(outcome, 100.0)).endswith(f"ok, 100 samples/s, 12.5 s (disturbed: {REASON})")
