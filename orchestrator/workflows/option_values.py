@@ -37,8 +37,8 @@ SCHEMAS = (
     "manifest", "regression", "nightly", "acknowledged", "night", "bisect",
     "plan", "long-matrix", "images", "dockerfiles", "report", "side-by-side", "runs", "repeats", "repeats-of-cell",
     "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release", "history",
-    "exported-bundle", "verified-bundle", "loaded-bundle", "collected-runs", "merged-runs", "datasets", "fitness",
-    "surplus",
+    "exported-bundle", "verified-bundle", "loaded-bundle", "pushed-images", "collected-runs", "merged-runs", "datasets",
+    "fitness", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""
 

@@ -12,6 +12,7 @@ from orchestrator import matrix
 from orchestrator.bundles.format.manifest import manifest_schema
 from orchestrator.documents import DocumentKind
 from orchestrator.errors import InputError, did_you_mean
+from orchestrator.images.registries.pushed_file import PUSHED_IMAGES
 from orchestrator.planning import PLAN
 from orchestrator.regression.history.acknowledged import acknowledged_schema
 from orchestrator.regression.nightly import settings as nightly_settings
@@ -30,7 +31,8 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES,
     REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, look.MODELS, look.FRAMEWORKS,
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
-    ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
+    ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,
+    ship.COLLECTED_RUNS, ship.MERGED_RUNS,
     host.DATASETS, host.FITNESS, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""

@@ -1,5 +1,6 @@
 """The command `run`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,6 +47,14 @@ PruneImages = Annotated[
     bool,
     typer.Option("--prune-images", help="Remove each image that was built by this program after its last cell."),
 ]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="FILE",
+        help="Pull the images that `push -o FILE` listed, by digest, where the engine lacks them; nothing is built.",
+    ),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 
 
@@ -63,6 +72,7 @@ def run(
     data: DataFolder = None,
     jobs: Jobs = option_values.JOBS,
     runtime: RuntimeOption = option_values.RuntimeName.AUTO,
+    images: Images = None,
     repeats: Repeats = None,
     results: Results = option_values.RESULTS,
     resume: Resume = None,
@@ -86,7 +96,7 @@ def run(
         no_parity=no_parity, strict=strict, quick=quick, data=data, jobs=jobs, runtime=runtime, repeats=repeats,
         results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
         extra_repeats=extra_repeats, idle_wait_s=idle_wait,
-        prune_images=prune_images, exclusive=exclusive,
+        prune_images=prune_images, exclusive=exclusive, images=images,
     )  # fmt: skip
     result = workflow.run(options, this_host())
     if json:

@@ -17,14 +17,16 @@ from orchestrator.bundles.format.manifest import Manifest
 from orchestrator.cli.program import COMMANDS
 from orchestrator.documents import DocumentKind
 from orchestrator.images import BuildFailure, Built
+from orchestrator.images.registries.pushing import PushedImage
 from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import build, option_values, schemas
 from orchestrator.workflows.build import BuildResult
 from orchestrator.workflows.schemas import DOCUMENTS
-from orchestrator.workflows.ship import export, load
+from orchestrator.workflows.ship import export, load, push
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
+from orchestrator.workflows.ship.push import PushResult
 from tests.unit.cli.conftest import Program
 
 ROOT = Path(__file__).parents[3]
@@ -55,6 +57,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "exported-bundle": ("export", "--offline"),
     "verified-bundle": ("verify", "bundle"),
     "loaded-bundle": ("load", "bundle"),
+    "pushed-images": ("push", "registry:5000"),
     "collected-runs": ("collect", "20260201", "--results", "hosts"),
     "merged-runs": ("merge", "hosts.tar.zst"),
     "datasets": ("data",),
@@ -111,6 +114,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = LoadResult(manifest, "0" * 64, bundle, Run(script_run).plan(), ("bench/a:1",))
     monkeypatch.setattr(export, "export", lambda *_: ExportResult(Path("bundle"), Path("bundle.tar"), manifest))
     monkeypatch.setattr(load, "load", lambda *_: loaded)
+    pushed = PushedImage("bench/a:1", "bench/a:1-2", f"registry:5000/bench/a@sha256:{'0' * 64}", 3)
+    monkeypatch.setattr(push, "push", lambda *_: PushResult("registry:5000", (pushed,), ("bench/b:1",), "build"))
     real = build.build
     monkeypatch.setattr(build, "build", lambda options, host: real(options, host) if options.render else built)
 
