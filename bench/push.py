@@ -1,0 +1,165 @@
+"""`orchestrator push` of four images against `docker push` of each, to a registry of Debian's on this machine.
+
+The images share a base. A first push goes to a registry that has nothing, one for each side and pair. Of a second push,
+the registry has everything, and both sides only ask it for what it has. `docker push` is called once for each image, with
+its name in the registry given off the clock. Ours is all that the command does: it plans the matrix, looks for the
+images, names them, pushes, and takes the names away. Needs the program `docker-registry`.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bench.pairs import compare, emit, interleave
+
+FRAMEWORKS = ("noop==1", "mxnet==1.5.1", "mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1")
+ROOT = Path(__file__).parent.parent
+COMMAND = [sys.executable, "-m", "orchestrator"]
+_START_S = 30.0
+
+
+def timed(*commands: Sequence[str]) -> float:
+    """Return the seconds of commands, one after another."""
+    variables = dict(os.environ)
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
+    began = time.perf_counter()
+    for command in commands:
+        subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=variables, check=True
+        )
+    return time.perf_counter() - began
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@contextmanager
+def registry(folder: Path) -> Iterator[str]:
+    """Serve an empty folder as a registry, give its address, and remove the folder."""
+    folder.mkdir()
+    address = f"127.0.0.1:{free_port()}"
+    storage = {"filesystem": {"rootdirectory": str(folder / "storage")}}
+    config = {"version": "0.1", "log": {"level": "error"}, "storage": storage, "http": {"addr": address}}
+    (folder / "config.json").write_text(json.dumps(config))
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(["docker-registry", "serve", str(folder / "config.json")], stdout=log, stderr=log)
+        try:
+            _wait(address)
+            yield address
+        finally:
+            process.terminate()
+            process.wait()
+            shutil.rmtree(folder)
+
+
+def _wait(address: str) -> None:
+    host, port = address.split(":")
+    deadline = time.monotonic() + _START_S
+    while True:
+        try:
+            socket.create_connection((host, int(port))).close()
+        except OSError:
+            assert time.monotonic() < deadline, "the registry does not answer"
+            time.sleep(0.05)
+        else:
+            return
+
+
+class Bench:
+    """Both sides, with the images and a folder for registries."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.matrix = scratch / "four.json"
+        self.matrix.write_text(
+            json.dumps({"version": 1, "name": "four", "frameworks": FRAMEWORKS, "models": ["lenet"]})
+        )
+        self._numbers = count()
+        timed([*COMMAND, "build", "-f", str(self.matrix)])
+        with self.empty_registry() as address:
+            self.references = self._pushed(address)
+
+    def empty_registry(self) -> Any:
+        return registry(self.scratch / f"registry-{next(self._numbers)}")
+
+    def _pushed(self, address: str) -> list[str]:
+        """Push by our command, and return the content tags of the images."""
+        command = [*COMMAND, "push", address, "-f", str(self.matrix), "--json"]
+        document = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout)
+        return [image["reference"] for image in document["data"]["images"]]
+
+    def ours(self, address: str) -> float:
+        return timed([*COMMAND, "push", address, "-f", str(self.matrix)])
+
+    def theirs(self, address: str) -> float:
+        remote = [f"{address}/{reference}" for reference in self.references]
+        for here, there in zip(self.references, remote, strict=True):
+            timed(["docker", "tag", here, there])
+        elapsed = timed(*(["docker", "push", "-q", there] for there in remote))
+        for there in remote:
+            timed(["docker", "rmi", there])
+        return elapsed
+
+    def first(self, pairs: int) -> tuple[list[float], list[float]]:
+        """Return the seconds of first pushes, each to a registry of its own."""
+
+        def ours() -> float:
+            with self.empty_registry() as address:
+                return self.ours(address)
+
+        def theirs() -> float:
+            with self.empty_registry() as address:
+                return self.theirs(address)
+
+        return interleave(ours, theirs, pairs)
+
+    def second(self, pairs: int) -> tuple[list[float], list[float]]:
+        """Return the seconds of pushes to a registry that has everything."""
+        with self.empty_registry() as address:
+            self.theirs(address)
+            return interleave(lambda: self.ours(address), lambda: self.theirs(address), pairs)
+
+
+def measure(bench: Bench, pairs: int, first_pairs: int) -> Iterator[Any]:
+    """Compare first pushes, second pushes, and our second push with the first of `docker push`."""
+    four = "`docker push` of each"
+    first = bench.first(first_pairs)
+    second = bench.second(pairs)
+    yield compare("push to an empty registry", "`push` of four images", four, first, bar=(0, 1.2), unit="s")
+    yield compare("push with nothing missing", "`push` of four images", four, second, bar=(0, 1.2), unit="s")
+    both = (second[0][:first_pairs], first[1])
+    against = "the first `docker push` of each"
+    yield compare(
+        "push with nothing missing, against a first push",
+        "`push` of four images",
+        against,
+        both,
+        bar=(0, 0.1),
+        unit="s",
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.push", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--first-pairs", type=int, default=4, help="pairs of pushes to empty registries")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-push-", dir="/var/tmp") as scratch:
+        emit(list(measure(Bench(Path(scratch)), options.pairs, min(options.first_pairs, options.pairs))))
+
+
+if __name__ == "__main__":
+    main()
