@@ -1,9 +1,9 @@
 """`orchestrator push` of four images against `docker push` of each, to a registry of Debian's on this machine.
 
 The images share a base. A first push goes to a registry that has nothing, one for each side and pair. Of a second push,
-the registry has everything, and both sides only ask it for what it has. `docker push` is called once for each image, with
-its name in the registry given off the clock. Ours is all that the command does: it plans the matrix, looks for the
-images, names them, pushes, and takes the names away. Needs the program `docker-registry`.
+the registry has everything, and both sides only ask it for what it has. `docker push` is called once for each image,
+with its name in the registry given off the clock. Ours is all that the command does: it plans the matrix, looks for the
+images, names them, pushes, and takes the names away. It needs the program `docker-registry`.
 """
 
 import argparse

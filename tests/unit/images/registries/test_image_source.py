@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from registry_fake import FakeRegistryEngine, digest_of
 
 from orchestrator.engine.registry_errors import NoRegistryError, NotInRegistryError
 from orchestrator.errors import InputError
@@ -16,6 +15,7 @@ from orchestrator.images.registries.pushed_file import image_source, pushed_docu
 from orchestrator.images.registries.pushing import PushedImage
 from orchestrator.images.registries.source import ImageSource, WantedImage, fetch, lacking
 from orchestrator.processes import Stop
+from tests.unit.images.registries.registry_fake import FakeRegistryEngine, digest_of
 
 REFERENCE = "bench/small:1-cpu-aaaa"
 DIGEST = f"registry:5000/bench/small@{digest_of(1)}"

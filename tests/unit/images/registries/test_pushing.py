@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from docker.errors import DockerException
-from registry_fake import FakeRegistryEngine, digest_of
 
 from orchestrator.engine.registry import push
 from orchestrator.engine.registry_errors import (
@@ -19,6 +18,7 @@ from orchestrator.engine.registry_errors import (
 )
 from orchestrator.events import Event, ignore
 from orchestrator.images.registries.pushing import LocalImage, PushedImage, push_all
+from tests.unit.images.registries.registry_fake import FakeRegistryEngine, digest_of
 
 HERE = "bench/small:1-cpu-aaaa"
 REMOTE = "registry:5000/team/bench/small"
