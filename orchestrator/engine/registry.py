@@ -53,7 +53,7 @@ def push(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
 def has(client: docker.DockerClient, reference: str) -> bool:
     """Return true if a registry has an image of this name. A registry that refuses has none."""
     try:
-        client.api.inspect_distribution(reference)
+        client.api.inspect_distribution(reference)  # type: ignore[no-untyped-call]  # the library has no types here
     except (DockerException, requests.exceptions.RequestException) as error:
         if is_lost(error):
             raise

@@ -65,10 +65,10 @@ class Job:
     own_models: tuple[ModelFile, ...] = ()
     bundle: LoadedBundle | None = None
     """The bundle that plan and images came from, if not from a matrix."""
-    images: ImageSource | None = None
-    """The registry that images come from, if they are not built."""
     scripts: tuple[tuple[Script, Path], ...] = ()
     """The scripts that a new run has to freeze, each with the folder of its files."""
+    images: ImageSource | None = None
+    """The registry that images come from, if they are not built."""
 
 
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
