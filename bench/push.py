@@ -3,7 +3,8 @@
 The images share a base. A first push goes to a registry that has nothing, one for each side and pair. Of a second push,
 the registry has everything, and both sides only ask it for what it has. `docker push` is called once for each image,
 with its name in the registry given off the clock. Ours is all that the command does: it plans the matrix, looks for the
-images, names them, pushes, and takes the names away. It needs the program `docker-registry`.
+images, names them, pushes, and takes the names away. The start of Python, which takes longer than four pushes with
+nothing missing, is in the whole command alone. The benchmark needs the program `docker-registry`.
 """
 
 import argparse
@@ -21,7 +22,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bench.pairs import compare, emit, interleave
+from bench.pairs import Ratio, compare, emit, interleave
+from orchestrator.api import PushOptions, push, this_host
 
 FRAMEWORKS = ("noop==1", "mxnet==1.5.1", "mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1")
 ROOT = Path(__file__).parent.parent
@@ -127,29 +129,38 @@ class Bench:
         return interleave(ours, theirs, pairs)
 
     def second(self, pairs: int) -> tuple[list[float], list[float]]:
-        """Return the seconds of pushes to a registry that has everything."""
+        """Return the seconds of pushes to a registry that has everything, ours without the start of Python."""
+        host, matrix = this_host(), self.matrix
         with self.empty_registry() as address:
+
+            def ours() -> float:
+                began = time.perf_counter()
+                push(PushOptions(file=matrix, registry=address), host)
+                return time.perf_counter() - began
+
             self.theirs(address)
-            return interleave(lambda: self.ours(address), lambda: self.theirs(address), pairs)
+            ours()
+            return interleave(ours, lambda: self.theirs(address), pairs)
+
+    def second_after_first(self, pairs: int) -> tuple[list[float], list[float]]:
+        """Return the seconds of our whole command with nothing missing, and of `docker push` just before it."""
+        ours, theirs = [], []
+        for _ in range(pairs):
+            with self.empty_registry() as address:
+                theirs.append(self.theirs(address))
+                ours.append(self.ours(address))
+        return ours, theirs
 
 
-def measure(bench: Bench, pairs: int, first_pairs: int) -> Iterator[Any]:
+def measure(bench: Bench, pairs: int, first_pairs: int) -> Iterator[Ratio]:
     """Compare first pushes, second pushes, and our second push with the first of `docker push`."""
-    four = "`docker push` of each"
+    ours, theirs = "`push` of four images", "`docker push` of each"
+    inside, anew = "`api.push` of four images", "`docker push` of each to an empty registry"
     first = bench.first(first_pairs)
-    second = bench.second(pairs)
-    yield compare("push to an empty registry", "`push` of four images", four, first, bar=(0, 1.2), unit="s")
-    yield compare("push with nothing missing", "`push` of four images", four, second, bar=(0, 1.2), unit="s")
-    both = (second[0][:first_pairs], first[1])
-    against = "the first `docker push` of each"
-    yield compare(
-        "push with nothing missing, against a first push",
-        "`push` of four images",
-        against,
-        both,
-        bar=(0, 0.1),
-        unit="s",
-    )
+    yield compare("push to an empty registry", ours, theirs, first, bar=(0, 1.2), unit="s")
+    yield compare("push with nothing missing", inside, theirs, bench.second(pairs), bar=(0, 1.2), unit="s")
+    after = bench.second_after_first(first_pairs)
+    yield compare("push with nothing missing, whole command", ours, anew, after, bar=(0, 0.1), unit="s")
 
 
 def main() -> None:

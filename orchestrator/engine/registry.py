@@ -50,17 +50,6 @@ def push(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
     return Pushed(digest, len(sent))
 
 
-def has(client: docker.DockerClient, reference: str) -> bool:
-    """Return true if a registry has an image of this name. A registry that refuses has none."""
-    try:
-        client.api.inspect_distribution(reference)  # type: ignore[no-untyped-call]  # the library has no types here
-    except (DockerException, requests.exceptions.RequestException) as error:
-        if is_lost(error):
-            raise
-        return False
-    return True
-
-
 def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool]) -> bool:
     """Pull an image by its full name, and return False if `stopped` on the way. Raises `RegistryError`."""
     with _as_registry_errors(reference):

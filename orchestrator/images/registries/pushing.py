@@ -1,7 +1,6 @@
-"""The images of a plan, pushed to a registry."""
+"""The images of a plan, pushed one after another, so that each finds the layers of those before it there."""
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,8 +10,6 @@ from orchestrator.engine import images as engine
 from orchestrator.engine import registry
 from orchestrator.events import Listener, Notice
 from orchestrator.processes import Stop
-
-_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +40,17 @@ class PushedImage:
 
 
 def push_all(
-    client: docker.DockerClient, images: Sequence[LocalImage], listener: Listener, stop: Stop
-) -> tuple[PushedImage, ...]:
-    """Push images, and return those that were pushed before `stop` was set. Raises `RegistryError`.
-
-    Those whose name the registry has need no layer, in all likelihood, and are pushed several at once. The others are
-    pushed in order, so that a layer of several images is sent once.
-    """
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        known = dict(zip(images, pool.map(lambda image: registry.has(client, image.remote), images), strict=True))
-        again = pool.map(
-            lambda image: _push(client, image, listener, stop), [image for image in images if known[image]]
-        )
-        new = (_push(client, image, listener, stop) for image in images if not known[image])
-        pushed = {image.reference: image for image in (*again, *new) if image is not None}
-    return tuple(pushed[image.reference] for image in images if image.reference in pushed)
-
-
-def _push(client: docker.DockerClient, image: LocalImage, listener: Listener, stop: Stop) -> PushedImage | None:
-    if stop.is_set():
-        return None
-    listener(Notice(f"pushing {image.remote}"))
-    with _named(client, image):
-        pushed = registry.push(client, image.remote, stopped=stop.is_set)
-    if pushed is None:
-        return None
-    repository = image.remote.rsplit(":", 1)[0]
-    return PushedImage(image.name, image.reference, f"{repository}@{pushed.digest}", pushed.layers_sent)
+    client: docker.DockerClient, images: Iterable[LocalImage], listener: Listener, stop: Stop
+) -> Iterator[PushedImage]:
+    """Push images in order and yield each, until `stop` is set. Raises `RegistryError`."""
+    for image in images:
+        listener(Notice(f"pushing {image.remote}"))
+        with _named(client, image):
+            pushed = registry.push(client, image.remote, stopped=stop.is_set)
+        if pushed is None:
+            return
+        repository = image.remote.rsplit(":", 1)[0]
+        yield PushedImage(image.name, image.reference, f"{repository}@{pushed.digest}", pushed.layers_sent)
 
 
 @contextmanager

@@ -24,8 +24,6 @@ class FakeRegistryEngine:
     """Content hashes by id."""
     remote: dict[str, str] = field(default_factory=dict)
     """Ids by name with digest, in the registry."""
-    tags: set[str] = field(default_factory=set)
-    """Names in the registry."""
     refusal: str = ""
     """The registry's message, if it refuses everything."""
     calls: list[str] = field(default_factory=list)
@@ -74,13 +72,7 @@ class FakeRegistryEngine:
         yield {"status": "Layer already exists" if there else "Pushed", "id": "own"}
         yield {"status": "Layer already exists" if there else "Pushed", "id": "own"}
         self.remote[f"{repository}@{identity}"] = identity
-        self.tags.add(f"{repository}:{tag}")
         yield {"aux": {"Tag": tag, "Digest": identity}}
-
-    def inspect_distribution(self, reference: str) -> dict[str, Any]:
-        if reference not in self.tags:
-            raise NotFound(reference)
-        return {"Descriptor": {}}
 
     def get(self, url: str, **_: object) -> Any:
         """Answer that the registry has an image, as far as one can tell without credentials."""
