@@ -75,7 +75,7 @@ def push(options: PushOptions, host: Host) -> PushResult:
             raise InputError("the plan has no images to push")
         there, missing = _there(client, registry, listed)
         with host.working(), needed_for("pushing images"):
-            pushed = tuple(push_all(client, there, host.listener, host.stop))
+            pushed = push_all(client, there, host.listener, host.stop)
     result = PushResult(registry, pushed, missing, remedy, stopped=len(pushed) < len(there))
     if options.output is not None and not result.stopped:
         document = pushed_document(registry, result.images, result.missing)

@@ -84,7 +84,7 @@ def test_a_stop_ends_a_push() -> None:
         stop.set()
 
     client: Any = engine
-    assert list(push_all(client, images, listener, stop)) == []
+    assert push_all(client, images, listener, stop) == ()
     assert (engine.calls, engine.remote) == ([f"push {images[0].remote}"], {})
 
 
