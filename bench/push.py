@@ -17,10 +17,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from bench.pairs import Ratio, compare, emit, interleave
 from orchestrator.api import PushOptions, push, this_host
@@ -81,27 +80,25 @@ def _wait(address: str) -> None:
 
 
 class Bench:
-    """Both sides, with the images and a folder for registries."""
+    """Both sides, with the images, a registry that has them, and a folder for empty ones."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, filled: str) -> None:
         self.scratch = scratch
+        self.filled = filled
         self.matrix = scratch / "four.json"
         self.matrix.write_text(
             json.dumps({"version": 1, "name": "four", "frameworks": FRAMEWORKS, "models": ["lenet"]})
         )
         self._numbers = count()
+        self.whole_commands: list[float] = []
+        """Seconds of our command with nothing missing, after each first push of theirs."""
         timed([*COMMAND, "build", "-f", str(self.matrix)])
-        with self.empty_registry() as address:
-            self.references = self._pushed(address)
-
-    def empty_registry(self) -> Any:
-        return registry(self.scratch / f"registry-{next(self._numbers)}")
-
-    def _pushed(self, address: str) -> list[str]:
-        """Push by our command, and return the content tags of the images."""
-        command = [*COMMAND, "push", address, "-f", str(self.matrix), "--json"]
+        command = [*COMMAND, "push", filled, "-f", str(self.matrix), "--json"]
         document = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout)
-        return [image["reference"] for image in document["data"]["images"]]
+        self.references = [image["reference"] for image in document["data"]["images"]]
+
+    def empty_registry(self) -> AbstractContextManager[str]:
+        return registry(self.scratch / f"registry-{next(self._numbers)}")
 
     def ours(self, address: str) -> float:
         return timed([*COMMAND, "push", address, "-f", str(self.matrix)])
@@ -124,42 +121,33 @@ class Bench:
 
         def theirs() -> float:
             with self.empty_registry() as address:
-                return self.theirs(address)
+                elapsed = self.theirs(address)
+                self.whole_commands.append(self.ours(address))
+                return elapsed
 
         return interleave(ours, theirs, pairs)
 
     def second(self, pairs: int) -> tuple[list[float], list[float]]:
         """Return the seconds of pushes to a registry that has everything, ours without the start of Python."""
-        host, matrix = this_host(), self.matrix
-        with self.empty_registry() as address:
+        host, options = this_host(), PushOptions(file=self.matrix, registry=self.filled)
 
-            def ours() -> float:
-                began = time.perf_counter()
-                push(PushOptions(file=matrix, registry=address), host)
-                return time.perf_counter() - began
+        def ours() -> float:
+            began = time.perf_counter()
+            push(options, host)
+            return time.perf_counter() - began
 
-            self.theirs(address)
-            ours()
-            return interleave(ours, lambda: self.theirs(address), pairs)
-
-    def second_after_first(self, pairs: int) -> tuple[list[float], list[float]]:
-        """Return the seconds of our whole command with nothing missing, and of `docker push` just before it."""
-        ours, theirs = [], []
-        for _ in range(pairs):
-            with self.empty_registry() as address:
-                theirs.append(self.theirs(address))
-                ours.append(self.ours(address))
-        return ours, theirs
+        ours()
+        return interleave(ours, lambda: self.theirs(self.filled), pairs)
 
 
 def measure(bench: Bench, pairs: int, first_pairs: int) -> Iterator[Ratio]:
     """Compare first pushes, second pushes, and our second push with the first of `docker push`."""
     ours, theirs = "`push` of four images", "`docker push` of each"
     inside, anew = "`api.push` of four images", "`docker push` of each to an empty registry"
+    yield compare("push with nothing missing", inside, theirs, bench.second(pairs), bar=(0, 1.2), unit="s")
     first = bench.first(first_pairs)
     yield compare("push to an empty registry", ours, theirs, first, bar=(0, 1.2), unit="s")
-    yield compare("push with nothing missing", inside, theirs, bench.second(pairs), bar=(0, 1.2), unit="s")
-    after = bench.second_after_first(first_pairs)
+    after = (bench.whole_commands, first[1])
     yield compare("push with nothing missing, whole command", ours, anew, after, bar=(0, 0.1), unit="s")
 
 
@@ -168,8 +156,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--first-pairs", type=int, default=4, help="pairs of pushes to empty registries")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="bench-push-", dir="/var/tmp") as scratch:
-        emit(list(measure(Bench(Path(scratch)), options.pairs, min(options.first_pairs, options.pairs))))
+    with tempfile.TemporaryDirectory(prefix="bench-push-", dir="/var/tmp") as folder:
+        scratch = Path(folder)
+        with registry(scratch / "filled") as filled:
+            emit(list(measure(Bench(scratch, filled), options.pairs, min(options.first_pairs, options.pairs))))
 
 
 if __name__ == "__main__":
