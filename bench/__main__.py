@@ -24,6 +24,7 @@ NAMES = (
     "killing",
     "fuzz",
     "bundles",
+    "push",
     "slots",
 )
 REAL = ("regress", "bisect", "nights")

@@ -33,6 +33,7 @@ from orchestrator.workflows.search.options import SearchOptions, SearchResult
 from orchestrator.workflows.search.search import search
 from orchestrator.workflows.ship.export import ExportOptions, ExportResult, export
 from orchestrator.workflows.ship.load import BundleOptions, LoadResult, VerifyResult, load, verify
+from orchestrator.workflows.ship.push import PushOptions, PushResult, push
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, MergeResult, collect, merge
 
 __all__ = [
@@ -72,6 +73,8 @@ __all__ = [
     "OrchestratorError",
     "PlanOptions",
     "PlanResult",
+    "PushOptions",
+    "PushResult",
     "RegressOptions",
     "RegressResult",
     "ReportOptions",
@@ -102,6 +105,7 @@ __all__ = [
     "night",
     "plan",
     "prove",
+    "push",
     "regress",
     "report",
     "run",

@@ -49,6 +49,7 @@ COMMANDS = {
     "export": ("ship.export", "Write a bundle for a server without internet."),
     "verify": ("ship.load", "Prove every byte of a bundle against its manifest."),
     "load": ("ship.load", "Verify a bundle, and put its images on the engine."),
+    "push": ("ship.push", "Push the images of a plan to a registry."),
     "collect": ("ship.returns", "Gather runs into one checksummed file."),
     "merge": ("ship.returns", "Add the runs of such a file to those that are there."),
     "data": ("host.data", "Say which files datasets need, verify them, make stand-ins."),

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from orchestrator.clusters.parts import Part
-from orchestrator.clusters.site.model import ImageSource, Site
+from orchestrator.clusters.site.model import NodeImages, Site
 from orchestrator.clusters.states import JobState
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError, first_problem
@@ -59,7 +59,7 @@ class PartRecord(Strict):
     part: str
     replicate: int
     """The number of nodes that measure it."""
-    images: ImageSource
+    images: NodeImages
     options: PartSettings
     plan: dict[str, Any]
 

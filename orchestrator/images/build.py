@@ -12,7 +12,7 @@ from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.events import BuildFinished, Event, Listener, Notice
 from orchestrator.images.making import Batch, BuildFailure, Built, begin_batch, cached, make_group
-from orchestrator.images.recipe import Recipe, gather, left_out, render
+from orchestrator.images.recipe import Recipe, gather, left_out, measuring_side, render
 from orchestrator.images.surplus import remove_stale_steps
 from orchestrator.processes import Stop
 
@@ -21,7 +21,9 @@ _TICK_S = 0.2
 
 def recipes(specs: Sequence[ImageSpec], settings: BuildSettings, *, architecture: str = "amd64") -> tuple[Recipe, ...]:
     """Return the recipe of every image. Raises `InputError` if a file named by settings or matrix cannot be read."""
-    return tuple(render(spec, settings, gather(spec, settings, architecture=architecture)) for spec in specs)
+    benchmarks = measuring_side()
+    inputs = (gather(spec, settings, architecture=architecture, benchmarks=benchmarks) for spec in specs)
+    return tuple(render(spec, settings, each) for spec, each in zip(specs, inputs, strict=True))
 
 
 def missing(wanted: Sequence[Recipe], there: Mapping[str, str]) -> tuple[Recipe, ...]:

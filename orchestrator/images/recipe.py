@@ -70,14 +70,24 @@ class Recipe:
         return (ContextFile("Dockerfile", self.dockerfile.encode()), *below, *self.image.files[1:])
 
 
+def measuring_side() -> tuple[ContextFile, ...]:
+    """Read the files of `benchmarks/`, which are those of every image."""
+    return source_files(BENCHMARKS, "benchmarks")
+
+
 def gather(
-    spec: ImageSpec, settings: BuildSettings, *, architecture: str = "amd64", benchmarks: Path = BENCHMARKS
+    spec: ImageSpec,
+    settings: BuildSettings,
+    *,
+    architecture: str = "amd64",
+    benchmarks: tuple[ContextFile, ...] | None = None,
 ) -> Inputs:
     """Read the inputs of a recipe from this host. `architecture` is the engine's.
 
+    `benchmarks` are the files of `measuring_side`, where they were read already.
     Raises `InputError` where a file that the settings or the matrix name cannot be read.
     """
-    own_files = source_files(benchmarks, "benchmarks")
+    own_files = measuring_side() if benchmarks is None else benchmarks
     if spec.framework.image:
         return Inputs(own_files)
     if spec.framework.dockerfile:

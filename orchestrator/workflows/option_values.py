@@ -39,8 +39,8 @@ SCHEMAS = (
     "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
     "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "report", "side-by-side", "runs", "repeats",
     "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release",
-    "history", "exported-bundle", "verified-bundle", "loaded-bundle", "collected-runs", "merged-runs", "datasets",
-    "fitness", "surplus",
+    "history", "exported-bundle", "verified-bundle", "loaded-bundle", "pushed-images", "collected-runs", "merged-runs",
+    "datasets", "fitness", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""
 

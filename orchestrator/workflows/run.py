@@ -6,6 +6,7 @@ from pathlib import Path
 
 from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
+from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
@@ -49,6 +50,8 @@ class RunOptions(PlanSource):
     """Longest wait for an idle host before a cell."""
     prune_images: bool = False
     """Remove each image that this program built after its last cell, unless another run needs it."""
+    images: Path | None = None
+    """A file of `push`, whose images are pulled by digest where the engine lacks them. Nothing is built then."""
     exclusive: bool = False
     """Measure one cell at a time, also where cells on different GPUs are known not to disturb each other."""
 
@@ -81,7 +84,8 @@ def run(options: RunOptions, host: Host) -> RunResult:
 
     Example: `run(RunOptions(repeats=5, runtime=RuntimeName.VENV), this_host()).report.groups`
     """
-    job = _job(options, host)
+    source = image_source(options.images) if options.images is not None else None
+    job = replace(_job(options, host), images=source)
     carry_out(job, options, host, _resume_command(job.run))
     report = read_report(job.run)
     failed = has_failed(job.plan.cells, job.run.outcomes(job.plan.cells))

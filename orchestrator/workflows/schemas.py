@@ -14,6 +14,7 @@ from orchestrator.clusters.record import ClusterRecord, PartRecord, record_schem
 from orchestrator.clusters.site import file as site_file
 from orchestrator.documents import DocumentKind
 from orchestrator.errors import InputError, did_you_mean
+from orchestrator.images.registries.pushed_file import PUSHED_IMAGES
 from orchestrator.planning import PLAN
 from orchestrator.regression.history.acknowledged import acknowledged_schema
 from orchestrator.regression.nightly import settings as nightly_settings
@@ -32,7 +33,8 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES, measure.CANCELLED_RUN,
     REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, look.MODELS, look.FRAMEWORKS,
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
-    ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
+    ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,
+    ship.COLLECTED_RUNS, ship.MERGED_RUNS,
     host.DATASETS, host.FITNESS, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""

@@ -65,6 +65,14 @@ PartFolder = Annotated[
     Path | None,
     typer.Option("--part", metavar="DIR", hidden=True, help="Measure one part of a run on this node, as its job does."),
 ]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="FILE",
+        help="Pull the images that `push -o FILE` listed, by digest, where the engine lacks them; nothing is built.",
+    ),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 
 
@@ -82,6 +90,7 @@ def run(
     data: DataFolder = None,
     jobs: Jobs = option_values.JOBS,
     runtime: RuntimeOption = option_values.RuntimeName.AUTO,
+    images: Images = None,
     repeats: Repeats = None,
     results: Results = option_values.RESULTS,
     resume: Resume = None,
@@ -112,7 +121,8 @@ def run(
         no_parity=no_parity, strict=strict, quick=quick, data=data, jobs=jobs, runtime=runtime, repeats=repeats,
         results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
         extra_repeats=extra_repeats, idle_wait_s=idle_wait,
-        prune_images=prune_images, exclusive=exclusive, site=site, detach=detach, replicate=replicate,
+        prune_images=prune_images, exclusive=exclusive, images=images,
+        site=site, detach=detach, replicate=replicate,
     )  # fmt: skip
     if cluster.run(options, json=json):
         return

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Mistake, Source
 from orchestrator.clusters.site import file
-from orchestrator.clusters.site.model import Executor, ImagesFrom, ImageSource, Program, Site, TimeLimits
+from orchestrator.clusters.site.model import Executor, ImagesFrom, NodeImages, Program, Site, TimeLimits
 from orchestrator.clusters.site.options import SWITCHES
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
@@ -69,12 +69,12 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
     )
 
 
-def _images(entry: file.ImagesEntry, folder: Path) -> ImageSource:
+def _images(entry: file.ImagesEntry, folder: Path) -> NodeImages:
     if entry.registry is not None:
-        return ImageSource(ImagesFrom.REGISTRY, entry.registry)
+        return NodeImages(ImagesFrom.REGISTRY, entry.registry)
     if entry.bundle is not None:
-        return ImageSource(ImagesFrom.BUNDLE, _path(entry.bundle, folder))
-    return ImageSource()
+        return NodeImages(ImagesFrom.BUNDLE, _path(entry.bundle, folder))
+    return NodeImages()
 
 
 def _program(entry: file.ProgramEntry, folder: Path) -> Program:

@@ -30,7 +30,7 @@ class GpuRequest(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ImageSource:
+class NodeImages:
     """The place that the images of a part come from."""
 
     kind: ImagesFrom = ImagesFrom.BUILD
@@ -81,7 +81,7 @@ class Site:
     """Further options of `sbatch` with their values, which are empty for a switch."""
     setup: tuple[str, ...] = ()
     """Lines of shell that run on a node before the program."""
-    images: ImageSource = ImageSource()
+    images: NodeImages = NodeImages()
     results: str | None = None
     """The results folder, which every node sees at this path; None takes that of the command."""
     program: Program | None = None

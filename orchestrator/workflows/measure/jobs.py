@@ -28,6 +28,7 @@ from orchestrator.devices.needs import lacking
 from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
+from orchestrator.images.registries.source import ImageSource
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.records import RunRecord, plan_to_json
 from orchestrator.results.results_folder import runs
@@ -67,6 +68,8 @@ class Job:
     """The bundle that plan and images came from, if not from a matrix."""
     scripts: tuple[tuple[Script, Path], ...] = ()
     """The scripts that a new run has to freeze, each with the folder of its files."""
+    images: ImageSource | None = None
+    """The registry that images come from, if they are not built."""
 
 
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
@@ -227,7 +230,8 @@ def _free(job: Job, host: Host) -> Free:
 
 def _chosen(job: Job, here: Inventory, setting: Setting, host: Host) -> Chosen:
     is_new = job.matrix is not None
-    needed = Needed(_pending_images(job, here, retry_failed=setting.retry_failed), is_new and setting.selects)
+    pending = _pending_images(job, here, retry_failed=setting.retry_failed)
+    needed = Needed(pending, is_new and setting.selects, job.images)
     if job.bundle is not None:
         return choose_of_bundle(job.runtime, job.bundle, job.plan, needed, host)
     return choose(job.runtime, needed, job.settings, host)

@@ -10,6 +10,7 @@ from orchestrator.devices.job_bounds import job_bounds
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError
+from orchestrator.images.registries.source import ImageSource
 from orchestrator.runtimes import (
     BundledRuntime,
     DockerRuntime,
@@ -24,6 +25,7 @@ from orchestrator.runtimes import (
 from orchestrator.workflows.host.disk import DiskCheck
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs import bundle_plans
+from orchestrator.workflows.measure import pulled_images
 from orchestrator.workflows.option_values import RuntimeName
 
 
@@ -50,13 +52,20 @@ class Needed:
     """The images of the cells that will run. No others are built."""
     selects: bool
     """True if the command takes `--select`, which would leave some of them out."""
+    source: ImageSource | None = None
+    """The registry that missing images come from, if they are not built."""
 
 
 def choose(name: RuntimeName, needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
     """Return the runtime.
 
     Raises `HostError` if this host lacks it, or the disk space that it needs.
+    Raises `InputError` if images come from a registry and the runtime has none.
     """
+    if needed.source is not None:
+        if name not in {RuntimeName.AUTO, RuntimeName.DOCKER}:
+            raise InputError(f"--images: --runtime {name} runs no images; leave one of the two out")
+        return _docker(connect(host.environment), needed, settings, host)
     match name:
         case RuntimeName.DOCKER:
             return _docker(connect(host.environment), needed, settings, host)
@@ -79,10 +88,17 @@ def choose_of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed
             "leave it out, or take a matrix with --file"
         )
     client = connect(host.environment)
-    missing = bundle_plans.missing_images(client, bundle, replace(plan, images=needed.images))
-    if missing:
+    wanted = replace(plan, images=needed.images)
+    try:
+        if needed.source is not None:
+            bundled = pulled_images.of_bundle(bundle_plans.images_of(bundle, wanted))
+            pulled_images.pull_missing(client, needed.source, bundled, host)
+        missing = bundle_plans.missing_images(client, bundle, wanted)
+        if missing:
+            raise HostError(missing)
+    except BaseException:
         client.close()
-        raise HostError(missing)
+        raise
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, host.listener)
     images = bundle_plans.images_of(bundle, plan)
@@ -117,6 +133,9 @@ def _automatic(needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
 def _docker(client: Client, needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
     try:
         DiskCheck(host, needed.selects).images(client, needed.images, settings)
+        if needed.source is not None:
+            wanted = pulled_images.of_matrix(client, needed.images, settings)
+            pulled_images.pull_missing(client, needed.source, wanted, host)
     except BaseException:
         client.close()
         raise

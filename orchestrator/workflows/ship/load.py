@@ -1,6 +1,7 @@
 """The verification and the loading of a bundle on the far side."""
 
 import contextlib
+import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from orchestrator.bundles.format.sources import open_source, read_whole
 from orchestrator.bundles.format.streams import Meter, stoppable
 from orchestrator.bundles.read import stored_files
 from orchestrator.bundles.read.load import load_images
+from orchestrator.bundles.read.load_lock import one_load_at_a_time
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.read.receiver import Receiver
 from orchestrator.bundles.read.verify import OpenedBundle, open_bundle
@@ -76,12 +78,14 @@ def verify(options: BundleOptions, host: Host) -> VerifyResult:
 def load(options: BundleOptions, host: Host) -> LoadResult:
     """Verify a bundle, and put the images and layers that are missing on the engine.
 
+    Processes that load one bundle on a host at the same time take turns, and only the first has work to do.
     Raises as `verify` does. Raises `HostError` if the engine or the disk cannot take it.
 
     Example: `load(BundleOptions(bundle=Path("usb/night.tar")), this_host()).bundle.name`
     """
     opened = _opened(options, host)
-    with contextlib.closing(connect(host.environment)) as client, host.working():
+    turn = one_load_at_a_time(host.cache, platform.node(), opened.manifest_sha256, host.say, host.stop)
+    with contextlib.closing(connect(host.environment)) as client, host.working(), turn:
         meter = Meter(host.listener, "read", _size_bytes(opened.manifest))
         sources = stored_files.check_stored_files(opened, options.bundle, host.bundles, host.stop)
         by_manifest = transfer.knows_by_manifest(client)

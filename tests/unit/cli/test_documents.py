@@ -18,6 +18,7 @@ from orchestrator.cli.program import COMMANDS
 from orchestrator.clusters.folder import ClusterRun
 from orchestrator.documents import DocumentKind
 from orchestrator.images import BuildFailure, Built
+from orchestrator.images.registries.pushing import PushedImage
 from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import build, option_values, schemas
@@ -25,9 +26,10 @@ from orchestrator.workflows.build import BuildResult
 from orchestrator.workflows.cluster import cancel
 from orchestrator.workflows.cluster.cancel import CancelResult
 from orchestrator.workflows.schemas import DOCUMENTS
-from orchestrator.workflows.ship import export, load
+from orchestrator.workflows.ship import export, load, push
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
+from orchestrator.workflows.ship.push import PushResult
 from tests.unit.cli.conftest import Program
 
 ROOT = Path(__file__).parents[3]
@@ -59,6 +61,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "exported-bundle": ("export", "--offline"),
     "verified-bundle": ("verify", "bundle"),
     "loaded-bundle": ("load", "bundle"),
+    "pushed-images": ("push", "registry:5000"),
     "collected-runs": ("collect", "20260201", "--results", "hosts"),
     "merged-runs": ("merge", "hosts.tar.zst"),
     "datasets": ("data",),
@@ -117,6 +120,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "load", lambda *_: loaded)
     cancelled = CancelResult(ClusterRun(Path("results/20260102T030405Z-abcd")), ("12_3",))
     monkeypatch.setattr(cancel, "cancel", lambda *_: cancelled)
+    pushed = PushedImage("bench/a:1", "bench/a:1-2", f"registry:5000/bench/a@sha256:{'0' * 64}", 3)
+    monkeypatch.setattr(push, "push", lambda *_: PushResult("registry:5000", (pushed,), ("bench/b:1",), "build"))
     real = build.build
     monkeypatch.setattr(build, "build", lambda options, host: real(options, host) if options.render else built)
 

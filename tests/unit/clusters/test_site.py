@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, ImageSource, Program, Site, load
+from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, NodeImages, Program, Site, load
 from orchestrator.errors import InputError
 
 WHOLE = """\
@@ -45,7 +45,7 @@ def test_a_whole_site_becomes_values(tmp_path: Path) -> None:
     assert (site.time.margin, site.time.shortest_s, site.time.longest_s) == (2, 300, 43_200)
     assert site.sbatch == (("contiguous", ""), ("nice", "10"), ("qos", "low"))
     assert site.setup == ("module load docker", "export A=1")
-    assert site.images == ImageSource(ImagesFrom.REGISTRY, "registry.example:5000/bench")
+    assert site.images == NodeImages(ImagesFrom.REGISTRY, "registry.example:5000/bench")
     assert site.results == str(tmp_path / "shared")
     assert site.program == Program("", str(tmp_path / "bench.whl"), str(tmp_path / "wheels"), "python3.11")
     assert (site.gpus, site.gpu_types) == (GpuRequest.GPUS_PER_NODE, (("*H100*", "h100"),))
@@ -59,7 +59,7 @@ def test_short_forms_mean_the_same(tmp_path: Path) -> None:
     """A path is a program, `build` is a way of images, and one line of setup needs no list."""
     site = loaded(tmp_path, "version: 1\nexecutor: slurm\nprogram: /opt/o\nimages: build\nsetup: module load x\n")
 
-    assert (site.program, site.images, site.setup) == (Program("/opt/o"), ImageSource(), ("module load x",))
+    assert (site.program, site.images, site.setup) == (Program("/opt/o"), NodeImages(), ("module load x",))
 
 
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
