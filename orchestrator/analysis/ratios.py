@@ -2,12 +2,15 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
 from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential
+
+_Repeats = TypeVar("_Repeats")
 
 TOLERANCE = 0.02
 """Ratios between 1/1.02 and 1.02 make no practical difference."""
@@ -50,15 +53,19 @@ def ratio(
     baseline_repeats: Sequence[float],
     confidence: float = CONFIDENCE,
     tolerance: float = TOLERANCE,
+    *,
+    paired: bool = False,
 ) -> Ratio:
     """Compare the rates of two cells by their repeats.
 
     The ratio is that of the geometric means, with Welch's t interval on the logarithms, so that the sides may scatter
-    differently. `same` needs the whole interval inside 1/(1 + tolerance) … 1 + tolerance. This is an equivalence test,
-    whose wider interval makes it stricter than Schuirmann's two one-sided tests (J. Pharmacokinet. Biopharm. 15, 1987).
-    Raises `ValueError` if a side has no repeat, or one that is not positive and finite.
+    differently. With `paired`, the repeats at one place belong together, and the interval is that of their ratios.
+    `same` needs the whole interval inside 1/(1 + tolerance) … 1 + tolerance. This is an equivalence test, whose wider
+    interval makes it stricter than Schuirmann's two one-sided tests (J. Pharmacokinet. Biopharm. 15, 1987).
+    Raises `ValueError` if a side has no repeat, if one is not positive and finite, and if the sides of pairs differ in
+    length.
     """
-    apart = contrast(candidate_repeats, baseline_repeats)
+    apart = contrast(candidate_repeats, baseline_repeats, paired=paired)
     value = exponential(apart.value)
     if apart.repeats < 2:
         return Ratio(value, None, None, Verdict.INCONCLUSIVE, None, confidence, tolerance)
@@ -137,12 +144,14 @@ def ranks_by_intervals(estimates: Sequence[Estimate]) -> tuple[Rank, ...]:
     )
 
 
-def ratio_matrix(repeats: Sequence[Sequence[float]]) -> tuple[tuple[Ratio | None, ...], ...]:
+def ratio_matrix(
+    cells: Sequence[_Repeats], over: Callable[[_Repeats, _Repeats], Ratio]
+) -> tuple[tuple[Ratio | None, ...], ...]:
     """Compare every cell with every other, as a matrix of row over column with None on the diagonal."""
-    size = len(repeats)
+    size = len(cells)
     matrix: list[list[Ratio | None]] = [[None] * size for _ in range(size)]
     for i in range(size):
         for j in range(i + 1, size):
-            compared = ratio(repeats[i], repeats[j])
+            compared = over(cells[i], cells[j])
             matrix[i][j], matrix[j][i] = compared, compared.inverse
     return tuple(tuple(row) for row in matrix)

@@ -23,8 +23,9 @@ _PATIENCE_S = 60.0
 class Engine:
     """A container engine with folders, a socket and a network namespace of its own, and no bridge unless asked for."""
 
-    def __init__(self, folder: Path, *, bridge: bool = False) -> None:
+    def __init__(self, folder: Path, *, bridge: bool = False, programs: Path | None = None) -> None:
         self._folder = folder
+        self._path = os.pathsep.join(filter(None, [str(programs or ""), os.environ.get("PATH", os.defpath)]))
         self._network = () if bridge else ("--bridge=none",)
         self.address = f"unix://{folder}/socket"
         self.data_root = folder / "data"
@@ -41,7 +42,7 @@ class Engine:
                     "--data-root", self.data_root, "--exec-root", folder / "exec", "-H", self.address,
                     "-p", folder / "pid", *self._network, "--iptables=false", "--shutdown-timeout", "1",
                 ],
-                stdout=log, stderr=log,
+                stdout=log, stderr=log, env=os.environ | {"PATH": self._path},
             )  # fmt: skip
         until(lambda: self.process.poll() is not None or self._answers())
         if self.process.poll() is not None:
@@ -73,8 +74,8 @@ class Engine:
 
 
 @contextmanager
-def second_engine(*, bridge: bool = False) -> Iterator[Engine]:
-    """One that answers, with a bridge of its own if asked for.
+def second_engine(*, bridge: bool = False, programs: Path | None = None) -> Iterator[Engine]:
+    """One that answers, with a bridge of its own if asked for, and first on its PATH a folder of programs.
 
     A host that cannot have one is found out at the first start; where it starts no second time, the test fails.
     """
@@ -83,7 +84,7 @@ def second_engine(*, bridge: bool = False) -> Iterator[Engine]:
         missing(f"a second engine needs root and {' and '.join(TOOLS)}", "BENCH_REQUIRE_ENGINE")
     # A socket's path may not be long.
     with tempfile.TemporaryDirectory(prefix="bench-engine-", ignore_cleanup_errors=True) as name:
-        engine = Engine(Path(name), bridge=bridge)
+        engine = Engine(Path(name), bridge=bridge, programs=programs)
         try:
             try:
                 engine.start().close()

@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ class FakeHost:
     folder: Path
     python: Path
     state: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Further variables of its processes."""
 
     def set(self, *, gpus: int, cpus: int = 32, **further: Any) -> None:
         """Have so many GPUs and CPUs."""
@@ -54,8 +56,9 @@ class FakeHost:
         names = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG")
         variables = {name: os.environ[name] for name in names if name in os.environ}
         own = {"HOME": str(self.folder), "PYTHONPATH": str(ROOT), "ORCHESTRATOR_LOCK_FOLDER": str(self.folder)}
+        everything = variables | own | dict(self.variables)
         return subprocess.run(
-            [self.python, *arguments], cwd=self.folder, env=variables | own, capture_output=True, text=True, check=False
+            [self.python, *arguments], cwd=self.folder, env=everything, capture_output=True, text=True, check=False
         )
 
     def prove(self, low: float = 0.99, high: float = 1.01) -> None:

@@ -1,13 +1,14 @@
 """Cells of the same work on the same kind of system, compared with each other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import Estimate
+from orchestrator.analysis.in_turn import Timed, levelled, ratio_in_turn
 from orchestrator.analysis.parity.work import PairParity, WorkParity
-from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio, ratio_matrix
+from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio_matrix
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.summary import finding, floor_finding
@@ -34,7 +35,9 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
     What does other work never wins; what computes nothing has no place.
     """
     idle, cells = [cell for cell in cells if not cell.computes], [cell for cell in cells if cell.computes]
-    measured = sorted((cell for cell in cells if cell.measurement is not None), key=lambda cell: -_rate(cell))
+    measured = [cell for cell in cells if cell.measurement is not None]
+    rates = _rates(measured)
+    measured.sort(key=lambda cell: -rates[cell.cell.id].value)
     small = len(measured) <= MOST_IN_MATRIX
     best = _pivot(measured, judge)
     if best is not None:
@@ -46,7 +49,7 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
     spans = (
         ranks([row[:same] for row in matrix[:same]])
         if small
-        else ranks_by_intervals([_estimate(cell) for cell in measured[:same]])
+        else ranks_by_intervals([rates[cell.cell.id] for cell in measured[:same]])
     )
     placed = [
         Placed(
@@ -91,7 +94,7 @@ def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairPar
 
 
 def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]]) -> Matrix:
-    ratios = ratio_matrix([_values(cell) for cell in measured])
+    ratios = ratio_matrix([_timed(cell) for cell in measured], ratio_in_turn)
     return tuple(
         tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
         for row, works in zip(ratios, parity, strict=True)
@@ -100,8 +103,8 @@ def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity
 
 def _against(measured: Sequence[CellReport], judge: Judge) -> list[Ratio | None]:
     best = measured[0]
-    values = _values(best)
-    return [None, *(_judged(ratio(_values(cell), values), judge(cell.cell, best.cell)) for cell in measured[1:])]
+    timed = _timed(best)
+    return [None, *(_judged(ratio_in_turn(_timed(cell), timed), judge(cell.cell, best.cell)) for cell in measured[1:])]
 
 
 def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
@@ -110,18 +113,18 @@ def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
     return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None)
 
 
-def _estimate(cell: CellReport) -> Estimate:
-    if cell.measurement is None:
-        raise ValueError(f"{cell.cell.id} was not measured")
-    return cell.measurement.throughput
+def _rates(measured: Sequence[CellReport]) -> Mapping[str, Estimate]:
+    """Return the throughput of each cell; on GPUs of mean speed, if they were given their GPUs in turn."""
+    raw = {cell.cell.id: cell.measurement.throughput for cell in measured if cell.measurement is not None}
+    return raw | dict(levelled({cell.cell.id: _timed(cell) for cell in measured}))
 
 
-def _rate(cell: CellReport) -> float:
-    return _estimate(cell).value
-
-
-def _values(cell: CellReport) -> list[float]:
-    return [repeat.measurement.samples_per_s for repeat in cell.repeats if repeat.measurement is not None]
+def _timed(cell: CellReport) -> list[Timed]:
+    return [
+        Timed(repeat.outcome.repeat, repeat.outcome.ran_on, repeat.measurement.samples_per_s)
+        for repeat in cell.repeats
+        if repeat.measurement is not None
+    ]
 
 
 def floors(idle: Sequence[CellReport], measured: Sequence[CellReport]) -> tuple[Floor, ...]:

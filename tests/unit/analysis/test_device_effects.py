@@ -1,10 +1,13 @@
-"""The effects of devices beside those of cells."""
+"""The effects of devices beside those of cells, and cells compared in spite of them."""
 
 import random
 
 import pytest
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.device_effects import Observed, device_effects
+from orchestrator.analysis.in_turn import Timed, levelled, ratio_in_turn
+from orchestrator.analysis.ratios import ratio
 
 TRUE = {f"GPU-{number}": 1.05 ** (3.5 - number) for number in range(8)}
 
@@ -41,3 +44,32 @@ def test_devices_that_no_cell_connects_are_unknown() -> None:
     assert device_effects(apart) == {}
     assert device_effects([Observed("a", "GPU-0", 1.0), Observed("b", "GPU-1", 1.0)]) == {}
     assert device_effects([]) == {}
+
+
+def in_turn(rate: float, *devices: int, first: int = 0) -> list[Timed]:
+    """The repeats of a cell, one on each of the devices, which run at 2, 4, 8 … times its rate."""
+    return [Timed(repeat, f"GPU-{gpu}", rate * 2.0 ** (gpu + 1)) for repeat, gpu in enumerate(devices, first)]
+
+
+def test_repeats_on_shared_gpus_are_paired() -> None:
+    """GPUs twice as fast as each other hide no difference of 3 %, nor do repeats that only one side has."""
+    over = ratio_in_turn(in_turn(103, 0, 1, 2), in_turn(100, 1, 2, 3, first=1))
+
+    assert (over.value, over.low, over.high) == pytest.approx((1.03, 1.03, 1.03))
+    assert over.verdict is Verdict.FASTER
+
+
+@pytest.mark.parametrize("shared", [[0, 0, 0], [3, 4, 5], [0, 4, 5]])
+def test_repeats_of_fixed_gpus_are_not_paired(shared: list[int]) -> None:
+    """One GPU for all repeats, or fewer than two repeats of a number on the same GPUs: each side stands for itself."""
+    one, other = in_turn(103, 0, 0, 0), in_turn(100, *shared)
+
+    assert ratio_in_turn(one, other) == ratio([each.rate for each in one], [each.rate for each in other])
+
+
+def test_cells_are_levelled_to_gpus_of_mean_speed() -> None:
+    """A cell that missed the fastest GPU is no slower for it; a GPU that all ran on changes no rate."""
+    found = levelled({"a": in_turn(100, 0, 1, 2), "b": in_turn(103, 0, 1), "c": in_turn(1, 0, 1, 2)})
+
+    assert [found[name].value for name in "abc"] == pytest.approx([400, 412, 4])
+    assert levelled({"a": in_turn(100, 0, 0), "b": in_turn(103, 0)}) == {}

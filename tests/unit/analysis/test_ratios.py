@@ -104,16 +104,16 @@ def test_ranks_are_shared_by_indistinguishable_cells() -> None:
     """Ranks are shared where the repeats do not separate cells."""
     cells = [[200.0, 201.0, 199.0], [110.0, 90.0, 101.0], [105.0, 95.0, 99.0], [50.0, 50.5, 49.5]]
 
-    assert ranks(ratio_matrix(cells)) == (Rank(1, 1), Rank(2, 3), Rank(2, 3), Rank(4, 4))
-    assert [rank.label for rank in ranks(ratio_matrix(cells))] == ["1", "2–3", "2–3", "4"]
+    assert ranks(ratio_matrix(cells, ratio)) == (Rank(1, 1), Rank(2, 3), Rank(2, 3), Rank(4, 4))
+    assert [rank.label for rank in ranks(ratio_matrix(cells, ratio))] == ["1", "2–3", "2–3", "4"]
 
 
 def test_cells_measured_once_all_share_every_rank() -> None:
-    assert ranks(ratio_matrix([[300.0], [200.0], [100.0]])) == (Rank(1, 3),) * 3
+    assert ranks(ratio_matrix([[300.0], [200.0], [100.0]], ratio)) == (Rank(1, 3),) * 3
 
 
 def test_a_group_of_one_is_first() -> None:
-    assert ranks(ratio_matrix([[300.0, 310.0]])) == (Rank(1, 1),)
+    assert ranks(ratio_matrix([[300.0, 310.0]], ratio)) == (Rank(1, 1),)
 
 
 def test_ranks_differ_only_where_intervals_do_not_overlap() -> None:

@@ -1,8 +1,11 @@
-"""The notes of a report on cells that ran at once on different GPUs."""
+"""What a report says of cells that ran on different GPUs, and their ranks."""
 
 from dataclasses import replace
 
+from orchestrator.analysis.comparison import Verdict
+from orchestrator.analysis.ratios import Rank
 from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
 from orchestrator.results.evidence import Stored
 from tests.unit.reporting import synthetic as s
 
@@ -43,3 +46,19 @@ def test_cells_that_compute_nothing_rate_no_gpu() -> None:
     builders = tuple(image.environment.builder for image in plan.images)
 
     assert warnings(ran_on=["GPU-0", "GPU-1"], beside="", idle_builders=builders) == []
+
+
+def test_large_groups_are_ranked_across_gpus() -> None:
+    """More cells than are compared pair by pair, 2 % apart, on GPUs each twice as fast as the one before."""
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11")) for number in range(MOST_IN_MATRIX + 1)]
+    stored = [
+        replace(each, outcome=replace(each.outcome, ran_on=f"GPU-{each.outcome.repeat}"))
+        for number, cell in enumerate(cells)
+        for each in s.ok(cell, [1.02**-number * 2.0**gpu for gpu in range(3)], spread=0.001)
+    ]
+    plan = s.plan(cells)
+    (group,) = compose(s.record(plan), plan, stored).groups
+
+    assert [place.cell_id for place in group.places] == [cell.id for cell in cells]
+    assert [place.rank for place in group.places] == [Rank(place, place) for place in range(1, 2 + MOST_IN_MATRIX)]
+    assert {place.to_best.verdict for place in group.places if place.to_best} == {Verdict.SLOWER}

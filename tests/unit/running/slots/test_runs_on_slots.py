@@ -1,6 +1,5 @@
 """Runs whose cells go side by side on fake GPUs: what each gets, what is recorded, and who keeps out of whose way."""
 
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import Self
 
 import pytest
 
+from orchestrator.analysis.ratios import Rank
 from orchestrator.devices.shares import shares
 from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.devices.watch.marks import GpuMark, lost
@@ -17,15 +17,16 @@ from orchestrator.domain import Cell, Mode, Outcome, Status, System, Workload
 from orchestrator.errors import HostError
 from orchestrator.events import Event
 from orchestrator.processes import Stop, Watch
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.results.evidence import Stored
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turn, Turns
 from orchestrator.running.slots import Slots
 from orchestrator.runtimes import Ended, Task
+from tests.unit.reporting import synthetic as s
+from tests.unit.running.running_fakes import NOW, FakeRuntime, a_cell, a_plan, measured, statuses
 from tests.unit.running.slots.virtual_host import GPUS, HOST, ONE, TWO
-
-sys.path.append(str(Path(__file__).parents[1]))
-from running_fakes import NOW, FakeRuntime, a_cell, a_plan, measured, statuses
 
 CPU = System("cpu", cpus=2)
 
@@ -114,16 +115,20 @@ def test_cells_of_a_group_share_their_gpu(tmp_path: Path) -> None:
 
 
 def test_differences_between_gpus_change_no_ranking(tmp_path: Path) -> None:
-    """Eight GPUs, each 5 % slower than the one before, and cells 1 % apart: the order of the cells is found."""
+    """Eight GPUs, each 5 % slower than the one before, and cells 2 % apart: the report ranks them from 1 to 5."""
     slowness = {gpu.uuid: 1.05**gpu.index for gpu in GPUS}
-    true_s = {f"fake-1-cpu/1_gpu-{number}": 1.01**number for number in range(5)}
-    plan = a_plan(*cells(ONE, 5, groups=1, repeats=3))
-    outcomes = list(execute(plan, on_slots(tmp_path, Watching())))
-    seconds = dict.fromkeys(true_s, 1.0)
-    for outcome in outcomes:
-        seconds[outcome.cell_id] *= true_s[outcome.cell_id] * slowness[outcome.ran_on]
+    plan = a_plan(*cells(ONE, 5, groups=1, repeats=5))
+    true_rate = {cell.id: 1000 / 1.02**number for number, cell in enumerate(plan.cells)}
+    by_id = {cell.id: cell for cell in plan.cells}
+    stored = [
+        Stored(each, s.result(by_id[each.cell_id], each.repeat, rate, spread=0.002))
+        for each in execute(plan, on_slots(tmp_path, Watching()))
+        if (rate := true_rate[each.cell_id] / slowness[each.ran_on])
+    ]
+    (group,) = compose(s.record(plan), plan, stored).groups
 
-    assert sorted(seconds, key=seconds.__getitem__) == sorted(true_s)
+    assert [place.cell_id for place in group.places] == list(true_rate)
+    assert [place.rank for place in group.places] == [Rank(place, place) for place in range(1, 6)]
 
 
 def test_interrupted_group_goes_on_where_it_was(tmp_path: Path) -> None:
