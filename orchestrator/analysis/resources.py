@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from orchestrator.analysis.gpu_series import SeriesUse, energy, series_use
-from orchestrator.results.contract import Block, Used
+from orchestrator.results.contract import Block, GpuConditions, Used
 from orchestrator.results.telemetry.contract import Telemetry, spans
 
 
@@ -33,7 +33,7 @@ class GpuUse:
     """The GPUs of a cell over the timed blocks of a repeat, with None for what no driver reported."""
 
     energy_j: float | None
-    """By the series of the host, or by the differences over single blocks if there is none."""
+    """By the series of the host alone, or by the differences over single blocks if there is no series."""
     hottest_c: float | None
     slowest_clock_hz: int | None
     """The lowest clock at the end of a block."""
@@ -49,17 +49,22 @@ def gpu_use(blocks: Sequence[Block], telemetry: Telemetry | None = None) -> GpuU
     gpus = [gpu for block in blocks if block.conditions is not None for gpu in block.conditions.gpus]
     if not gpus and telemetry is None:
         return None
-    energies = [gpu.energy_j for gpu in gpus if gpu.energy_j is not None]
     timed = spans(blocks)
     whole = energy(telemetry, timed) if telemetry else None
     return GpuUse(
-        energy_j=whole.joules if whole else sum(energies) if energies else None,
+        energy_j=_of_blocks(gpus) if telemetry is None else whole and whole.joules,
         hottest_c=max((gpu.temperature_c for gpu in gpus if gpu.temperature_c is not None), default=None),
         slowest_clock_hz=min((gpu.clock_hz for gpu in gpus if gpu.clock_hz is not None), default=None),
         slowed_by=tuple(sorted({reason for gpu in gpus for reason in gpu.slowed_by})),
         series=series_use(telemetry, timed) if telemetry else None,
         is_energy_integrated=whole is not None and whole.is_integrated,
     )
+
+
+def _of_blocks(gpus: Sequence[GpuConditions]) -> float | None:
+    """Return the sum of the differences over single blocks, or None if a GPU does not tell one."""
+    told = [gpu.energy_j for gpu in gpus if gpu.energy_j is not None]
+    return sum(told) if gpus and len(told) == len(gpus) else None
 
 
 def joules_per_sample(blocks: Sequence[Block], telemetry: Telemetry | None) -> float | None:

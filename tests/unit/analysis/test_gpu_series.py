@@ -99,6 +99,25 @@ def test_the_series_replaces_differences_over_blocks() -> None:
     assert joules_per_sample(blocks, None) is None
 
 
+def test_a_silent_gpu_leaves_no_energy() -> None:
+    """The energy of the other GPU is not that of the cell, with a series and without one."""
+    both = Conditions(begin_s=11.0, wall_s=2.0, cpu_s=1.0, gpus=(GpuConditions(energy_j=200.0), GpuConditions()))
+    block = Block(steps=1, samples=50, wall_s=2.0, cpu_s=1.0, conditions=both)
+    sampled, unsampled = gpu_use([block], telemetry({"energy_j": STEADY}, {})), gpu_use([block])
+
+    assert sampled is not None
+    assert unsampled is not None
+    assert (sampled.energy_j, unsampled.energy_j) == (None, None)
+
+
+def test_a_short_phase_has_no_energy() -> None:
+    """The steps of the counters are too coarse for it, also where blocks have read them."""
+    short = gpu_use([a_block(11.0, wall_s=0.2, energy_j=20.0)], telemetry({"energy_j": STEADY}))
+
+    assert short is not None
+    assert short.energy_j is None
+
+
 def test_blocks_without_a_beginning_have_no_spans() -> None:
     bare = Block(steps=1, samples=1, wall_s=1.0, cpu_s=1.0, conditions=Conditions(wall_s=1.0, cpu_s=1.0))
 
