@@ -51,8 +51,9 @@ def gpu_use(blocks: Sequence[Block], telemetry: Telemetry | None = None) -> GpuU
         return None
     timed = spans(blocks)
     whole = energy(telemetry, timed) if telemetry else None
+    sampled_j = whole.joules if whole else None
     return GpuUse(
-        energy_j=_of_blocks(gpus) if telemetry is None else whole and whole.joules,
+        energy_j=_of_blocks(gpus) if telemetry is None else sampled_j,
         hottest_c=max((gpu.temperature_c for gpu in gpus if gpu.temperature_c is not None), default=None),
         slowest_clock_hz=min((gpu.clock_hz for gpu in gpus if gpu.clock_hz is not None), default=None),
         slowed_by=tuple(sorted({reason for gpu in gpus for reason in gpu.slowed_by})),
