@@ -141,14 +141,21 @@ def _digits(uuid):
 
 
 def require_computing(request, session):
-    """Raise `NoUsableDevice` if a session with a GPU computes elsewhere, by the device of a tensor that it computes.
+    """Raise `NoUsableDevice` if a session with GPUs computes elsewhere, by the devices of tensors that it computes.
 
-    The session of a user's own definition need not tell it.
+    A session that trains on several must have a tensor on as many. That of a user's own definition need not tell it.
     """
-    asked = getattr(session, "device_in_use", None) if request.gpus else None
-    name = asked() if asked else None
-    if name is not None and not any(kind in name.lower() for kind in ("gpu", "cuda")):
-        raise NoUsableDevice("%s computes on %s, not on the GPU that it was given" % (request.builder, name))
+    if not request.gpus:
+        return
+    several = getattr(session, "devices_in_use", None)
+    one = getattr(session, "device_in_use", None)
+    names = several() if several else [one()] if one else []
+    for name in names:
+        if not any(kind in name.lower() for kind in ("gpu", "cuda")):
+            raise NoUsableDevice("%s computes on %s, not on the GPU that it was given" % (request.builder, name))
+    if several and len(set(names)) != request.gpus:
+        message = "%s computes on %s, not on the %d GPUs that it was given"
+        raise NoUsableDevice(message % (request.builder, ", ".join(names), request.gpus))
 
 
 @contextmanager

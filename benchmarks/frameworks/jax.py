@@ -122,11 +122,15 @@ class _Session:
         """Return shape and type of what each layer yields for one sample, as JAX infers them without computing."""
         return jax.eval_shape(self._model.values, *self._model.state[:2], self._placed(self._zeros()))
 
-    def device_in_use(self):
-        """Return the device of a tensor that is computed as the steps are."""
+    def devices_in_use(self):
+        """Return the device of a tensor that is computed as the steps are, for each device of the session."""
         if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
-            self._in_use = native.computed_on()
+            self._in_use = self._replicas.names() if self._replicas else [native.computed_on()]
         return self._in_use
+
+    def device_in_use(self):
+        """Return the first of them."""
+        return self.devices_in_use()[0]
 
     def facts(self):
         """Return the facts that JAX reports.
@@ -148,7 +152,7 @@ class _Session:
         }
         if self._replicas is None:
             return facts
-        names = self._replicas.names()
+        names = self.devices_in_use()
         return dict(facts, parallel=parallel.facts(self._workload, names, AVERAGING, RUNNING_VALUES))
 
     def peak_device_bytes(self):

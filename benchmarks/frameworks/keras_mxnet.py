@@ -48,8 +48,8 @@ class _Session(keras2_session.Keras2Session):
         mx.random.seed(workload.seed)
         is_shared = workload.training and workload.devices > 1
         is_on_gpus = workload.gpus > 0 if is_shared else workload.one_device()
-        self._names = ["cpu"] * workload.devices
-        contexts = self._names
+        contexts = ["cpu"] * workload.devices
+        self._names = contexts
         if is_on_gpus:
             contexts = ["gpu(%d)" % number for number in range(workload.devices)]
             self._names = [mxnet.computed_on(mx.gpu(number)) for number in range(workload.devices)]
@@ -62,8 +62,12 @@ class _Session(keras2_session.Keras2Session):
         """Wait until MXNet's engine is idle, because the update may still run when the loss is back."""
         mx.nd.waitall()
 
+    def devices_in_use(self):
+        """Return the context of an array that each device has computed. On CPUs, it is the one that Keras was given."""
+        return self._names
+
     def device_in_use(self):
-        """Return the context of an array that is computed where the steps are computed."""
+        """Return the first of them."""
         return self._names[0]
 
     def facts(self):

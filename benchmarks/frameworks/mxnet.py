@@ -162,11 +162,15 @@ class _Session:
             values[target] = block(*[values[place] for place in taken])
             yield values[target]
 
-    def device_in_use(self):
-        """Return the device of a tensor that is computed as the steps are."""
+    def devices_in_use(self):
+        """Return the device of a tensor that is computed as the steps are, for each device of the session."""
         if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
-            self._in_use = native.computed_on(self._context)
+            self._in_use = self._replicas.names() if self._replicas else [native.computed_on(self._context)]
         return self._in_use
+
+    def device_in_use(self):
+        """Return the first of them."""
+        return self.devices_in_use()[0]
 
     def facts(self):
         """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
@@ -182,7 +186,7 @@ class _Session:
         }
         if self._replicas is None:
             return facts
-        names = self._replicas.names()
+        names = self.devices_in_use()
         shared = parallel.facts(self._workload, names, several.AVERAGING, several.RUNNING_VALUES)
         return dict(facts, parallel=shared)
 

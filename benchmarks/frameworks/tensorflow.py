@@ -162,11 +162,15 @@ class _Session:
             left, right = (tf.cast(tf.constant(each), dtype) for each in (left, right))
             return tf.cast(multiply(left, right), tf.float32).numpy()
 
-    def device_in_use(self):
-        """Return the device of a tensor that is computed as the steps are."""
+    def devices_in_use(self):
+        """Return the device of a tensor that is computed as the steps are, for each device of the session."""
         if self._in_use is None:  # once, as a GPU that is lost later takes no finished measurement with it
-            self._in_use = native.computed_on(self._device)
+            self._in_use = self._replicas.names() if self._replicas else [native.computed_on(self._device)]
         return self._in_use
+
+    def device_in_use(self):
+        """Return the first of them."""
+        return self.devices_in_use()[0]
 
     def facts(self):
         """Return the facts that TensorFlow reports.
@@ -190,7 +194,7 @@ class _Session:
         }
         if self._replicas is None:
             return facts
-        names = self._replicas.names()
+        names = self.devices_in_use()
         shared = parallel.facts(self._workload, names, several.AVERAGING, several.RUNNING_VALUES)
         return dict(facts, parallel=shared)
 

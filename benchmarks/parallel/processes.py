@@ -145,6 +145,10 @@ class _Session:
 
         return step
 
+    def devices_in_use(self):
+        """Return the device of a tensor that each process has computed."""
+        return self._names
+
     def synchronise(self, handle):
         """Wait for every device."""
         self._tell(SYNCHRONISE)

@@ -11,7 +11,7 @@ import sys
 import traceback
 
 from benchmarks import devices, process
-from benchmarks.errors import Failure, NoUsableDevice
+from benchmarks.errors import Failure
 from benchmarks.parallel import processes
 
 
@@ -32,9 +32,8 @@ def main(replies, trouble, parent):
 def _serve(share, number, folder, replies):
     builder, _ = process.import_builder(share.builder, lambda _phase: None)
     session = builder.replica(share, number, folder)
+    devices.require_computing(share, session)
     device = session.device_in_use()
-    if share.gpus and "cuda" not in device and "gpu" not in device.lower():
-        raise NoUsableDevice("%s computes on %s, not on the GPU that it was given" % (share.builder, device))
     handle = None
     answers = {
         processes.LOSS: lambda: session.loss(handle),

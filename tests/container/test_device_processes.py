@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from container_support import document, start
 
+from benchmarks.errors import NoUsableDevice
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.contract import Result
@@ -39,7 +40,7 @@ class Session:
     def loss(self, handle):
         return handle
     def device_in_use(self):
-        return "fake:%%d" %% self.number
+        return %(device)s
     def peak_device_bytes(self):
         return 100 + self.number
     weights = native_layers = predict = lambda self, *_: None
@@ -60,10 +61,13 @@ def run(tmp_path: Path) -> Any:
     folder.mkdir()
     logs.mkdir()
 
-    def measure(step: str = "pass", replica: str = "pass") -> tuple[int, str, Path, Path]:
+    def measure(
+        step: str = "pass", replica: str = "pass", device: str = "'fake:%d' % self.number", **devices: int
+    ) -> tuple[int, str, Path, Path]:
         builder = source / "benchmarks" / "frameworks" / "fake.py"
-        builder.write_text(BUILDER % {"step": step, "replica": replica})
-        changes = {"builder": "fake", "batch_size": 30, "cpu_devices": 3, "steps": 20, "min_block_s": 0.001}
+        builder.write_text(BUILDER % {"step": step, "replica": replica, "device": device})
+        changes: dict[str, Any] = {"builder": "fake", "batch_size": 30, "steps": 20, "min_block_s": 0.001}
+        changes |= devices or {"cpu_devices": 3}
         (folder / "request.json").write_text(json.dumps(document(**changes)))
         ended = start("--io", str(folder), path=source, LOGS=str(logs))
         return ended.returncode, ended.stderr.rstrip().rpartition("\n")[2], folder, logs
@@ -119,3 +123,21 @@ def test_the_reason_of_another_device_is_told(run: Any, step: str, replica: str,
     code, said, _, _ = run(step or "pass", replica or "pass")
 
     assert (code, bool(re.fullmatch(expected[1], said))) == (expected[0], True), said
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        (
+            "'cuda:0' if self.number == 0 else 'cpu'",
+            r"device [12]: fake computes on cpu, not on the GPU that it was given",
+        ),
+        ("'cuda:0'", r"fake computes on cuda:0, cuda:0, cuda:0, not on the 3 GPUs that it was given"),
+    ],
+)
+def test_every_process_computes_on_a_gpu(run: Any, device: str, expected: str) -> None:
+    """A process that computes elsewhere, or where another one does, ends the repeat as `no_device`."""
+    code, said, _, _ = run(device=device, gpus=3)
+
+    assert code == NoUsableDevice.exit_code
+    assert re.fullmatch(f"(no usable device: )?{expected}", said), said

@@ -96,6 +96,21 @@ def test_computing_on_the_cpu_is_no_device(name: str) -> None:
     devices.require_computing(request_of(gpus=0), SimpleNamespace(device_in_use=lambda: name))
 
 
+@pytest.mark.parametrize("names", [["cuda:0", "cpu"], ["cuda:0", "cuda:0"], ["cuda:0"], ["cuda:0", "cuda:1", "cuda:2"]])
+def test_every_gpu_of_several_must_compute(names: list[str]) -> None:
+    """One on the CPU, two of one name, and a wrong number are no devices."""
+    two = request_of(gpus=2, builder="torch", batch_size=64)
+    session = SimpleNamespace(devices_in_use=lambda: names, device_in_use=lambda: names[0])
+
+    with pytest.raises(NoUsableDevice, match=r"^torch computes on .*, not on the (GPU|2 GPUs) that it was given$"):
+        devices.require_computing(two, session)
+
+
+def test_different_gpus_are_several() -> None:
+    two = request_of(gpus=2, builder="torch", batch_size=64)
+    devices.require_computing(two, SimpleNamespace(devices_in_use=lambda: ["cuda:0", "cuda:1"]))
+
+
 def test_own_definition_need_not_name_a_device() -> None:
     devices.require_computing(ON_GPU, SimpleNamespace())
 
