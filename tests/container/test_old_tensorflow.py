@@ -1,4 +1,7 @@
-"""TensorFlow before 2.5 on a GPU, which tells no peak of memory and waits for no device by a call of its own."""
+"""TensorFlow before 2.5 on a GPU, which tells no peak of memory and waits for no device by a call of its own.
+
+TensorFlow 1 under Keras 2 tells the device of a tensor in the graph that its session has run.
+"""
 
 import importlib
 import sys
@@ -79,3 +82,55 @@ def test_copy_waits_where_no_call_does(imported: Import, package: str) -> None:
     assert (scalar.copies, calls) == (1, [])
     on_a_gpu(imported(test=new, **device)[package]).synchronise(loss)
     assert (scalar.copies, calls) == (1, ["waited"])
+
+
+class PlacingSession:
+    """A session of TensorFlow 1 that places each node on one device, and tells so in the graph that it ran."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def run(self, tensor: Any, options: Any, run_metadata: Any) -> None:
+        assert options == {"output_partition_graphs": True}
+        nodes = [SimpleNamespace(name=tensor.op.name, device=self._device), SimpleNamespace(name="other", device="")]
+        run_metadata.partition_graphs.append(SimpleNamespace(node=nodes))
+
+
+class Sum:
+    """A tensor that is never computed, with the name of its operation."""
+
+    op = SimpleNamespace(name="add")
+
+    def __add__(self, _: float) -> "Sum":
+        return self
+
+
+@pytest.mark.parametrize(
+    ("told", "device"),
+    [
+        ("/job:localhost/replica:0/task:0/device:GPU:0", "/GPU:0"),
+        ("/job:localhost/replica:0/task:0/gpu:0", "/GPU:0"),
+        ("/job:localhost/replica:0/task:0/device:CPU:0", "/CPU:0"),
+    ],
+)
+def test_keras_2_names_the_device_of_a_tensor(monkeypatch: pytest.MonkeyPatch, told: str, device: str) -> None:
+    """Not the GPU that was asked for: without a usable one, TensorFlow places it on the CPU."""
+    stub, keras = ModuleType("tensorflow"), ModuleType("keras")
+    vars(stub).update(
+        ConfigProto=lambda **_: SimpleNamespace(gpu_options=SimpleNamespace()),
+        RunMetadata=lambda: SimpleNamespace(partition_graphs=[]),
+        RunOptions=dict,
+        Session=lambda config: PlacingSession(told),
+        random_uniform=lambda shape: Sum(),
+    )
+    backend = SimpleNamespace(set_session=lambda session: vars(backend).update(get_session=lambda: session))
+    vars(keras).update(backend=backend)
+    monkeypatch.setitem(sys.modules, "tensorflow", stub)
+    monkeypatch.setitem(sys.modules, "keras", keras)
+    monkeypatch.setitem(sys.modules, "benchmarks.native.keras.keras2", SimpleNamespace(Keras2Builder=object))
+    monkeypatch.delitem(sys.modules, "benchmarks.native.keras.on_tensorflow", raising=False)
+    module = importlib.import_module("benchmarks.native.keras.on_tensorflow")
+    monkeypatch.delitem(sys.modules, "benchmarks.native.keras.on_tensorflow")
+
+    assert module.prepare(2, gpu=True) == device
+    assert module.prepare(2, gpu=False) == "/CPU:0"

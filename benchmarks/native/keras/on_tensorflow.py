@@ -14,18 +14,17 @@ def prepare(threads, gpu):
     config = tf.ConfigProto(device_count={} if gpu else {"GPU": 0}, **settings)
     config.gpu_options.allow_growth = True
     backend.set_session(tf.Session(config=config))
-    return "/GPU:0" if gpu and _computes_on_gpu() else "/CPU:0"
+    return _computed_on() if gpu else "/CPU:0"
 
 
-def _computes_on_gpu():
-    """Return whether TensorFlow has a GPU: an operation that is placed on one fails without it. Keras places none."""
-    with tf.device("/gpu:0"):
-        computed = tf.constant(1.0) + 1.0
-    try:
-        backend.get_session().run(computed)
-    except (tf.errors.InvalidArgumentError, ValueError):
-        return False
-    return True
+def _computed_on():
+    """Return the device of a tensor that is computed where TensorFlow places it, as Keras leaves its own to it."""
+    computed = tf.random_uniform([1]) + 1.0  # a sum of constants would be computed on the CPU beforehand
+    options, told = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    backend.get_session().run(computed, options=options, run_metadata=told)
+    nodes = [node for graph in told.partition_graphs for node in graph.node]
+    (device,) = [node.device for node in nodes if node.name == computed.op.name]
+    return "/" + device.rpartition("/")[2].replace("device:", "").upper()
 
 
 def version():
