@@ -56,6 +56,15 @@ def test_every_cuda_image_of_the_catalog_has_its_needs() -> None:
         assert image.partition(":")[2].startswith(f"{needs.version}"), image
 
 
+def test_every_cuda_of_the_catalog_has_its_capabilities() -> None:
+    """Without them, a GPU that is too old is found out when the cell runs."""
+    for name, entry in load(IMAGES / "catalog").entries.items():
+        for release in entry.releases:
+            needs = release.gpu.cuda if release.gpu else None
+            for each in needs.values() if isinstance(needs, dict) else filter(None, [needs]):
+                assert each.capabilities, (name, release.versions)
+
+
 @pytest.mark.parametrize(
     ("pin", "cuda"),
     [("2.13.0", "13.0"), ("2.9.1", "12.8"), ("2.8.0", "12.8"), ("2.6.0", "12.4"), ("2.0.1", "11.7"), ("1.3.0", "10.1")],
