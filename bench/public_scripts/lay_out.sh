@@ -29,7 +29,7 @@ place keras-2.2.4 "$sources/keras-2.2.4/examples/mnist_cnn.py" "$here/launch.py"
 place keras-backends-2017 "$sources/keras-backends-2017/keras-performance-comparison/Archive/perf_test.py"
 place aws "$aws/scripts/."
 place aws-sparse "$aws"/sparse/linear_regression/{keras_sparse_model,run_sparse_benchmark}.py
-place sktelecom "$sources/sktelecom/keras-apache-mxnet/benchmark/scripts/." "$here/launch_gluon.py"
+place sktelecom "$sources/sktelecom/keras-apache-mxnet/benchmark/scripts/." "$here"/launch{,_gluon}.py
 place tuberlin "$sources/tuberlin/scripts/." "$here/launch_lenet.py"
 
 "${PYTHON:-python3}" "$here/make_data.py" "$data"

@@ -14,6 +14,8 @@ import numpy as np
 
 Pictures = tuple[np.ndarray, np.ndarray]
 
+SHORT = (256, 128)  # images of a short MNIST, to train on and to test with
+SHORT_LENET = (1_000, 200)  # the fewest of which each part fills a batch of TU Berlin's LeNet
 PEOPLE = ["Daniel", "John", "Mary", "Sandra"]
 PLACES = ["bathroom", "bedroom", "garden", "hallway", "kitchen", "office"]
 THINGS = ["apple", "football", "milk"]
@@ -35,17 +37,17 @@ def pictures(counts: list[int], channels: int, side: int) -> list[Pictures]:
 
 
 def mnist(folder: Path) -> None:
-    """Write MNIST as Keras stores it, whole and short, and as it was published."""
+    """Write MNIST as Keras stores it, whole and short, and short in the published format."""
     parts = dict(zip(("train", "test"), pictures([60_000, 10_000], 1, 28), strict=True))
-    for name, train, test in (("mnist", 60_000, 10_000), ("mnist-short", 2_000, 500)):
+    for name, train, test in (("mnist", 60_000, 10_000), ("mnist-short", *SHORT)):
         arrays = {}
         for part, count in (("train", train), ("test", test)):
             images, labels = parts[part]
             arrays |= {f"x_{part}": images[:count, 0], f"y_{part}": labels[:count]}
         np.savez_compressed(folder / f"{name}.npz", **arrays)
     (folder / "lenet_data").mkdir(exist_ok=True)
-    for name, (images, labels) in zip(("train", "t10k"), parts.values(), strict=True):
-        for kind, array in (("images-idx3", images[:, 0]), ("labels-idx1", labels)):
+    for name, (images, labels), count in zip(("train", "t10k"), parts.values(), SHORT_LENET, strict=True):
+        for kind, array in (("images-idx3", images[:count, 0]), ("labels-idx1", labels[:count])):
             header = struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape)
             packed = gzip.compress(header + array.tobytes(), 1, mtime=0)
             (folder / "lenet_data" / f"{name}-{kind}-ubyte.gz").write_bytes(packed)
@@ -89,10 +91,10 @@ def stories(count: int, seed: int, *, things: bool) -> bytes:
 def babi(folder: Path) -> None:
     """Write tasks 1 and 2 of bAbI in the published layout."""
     files = {
-        "en/qa2_two-supporting-facts_train.txt": stories(64, 1, things=True),
-        "en/qa2_two-supporting-facts_test.txt": stories(20, 2, things=True),
-        "en-10k/qa1_single-supporting-fact_train.txt": stories(200, 3, things=False),
-        "en-10k/qa1_single-supporting-fact_test.txt": stories(40, 4, things=False),
+        "en/qa2_two-supporting-facts_train.txt": stories(20, 1, things=True),
+        "en/qa2_two-supporting-facts_test.txt": stories(10, 2, things=True),
+        "en-10k/qa1_single-supporting-fact_train.txt": stories(40, 3, things=False),
+        "en-10k/qa1_single-supporting-fact_test.txt": stories(10, 4, things=False),
     }
     archive(folder / "babi-tasks-v1-2.tar.gz", {f"tasks_1-20_v1-2/{name}": files[name] for name in files})
 
@@ -112,7 +114,7 @@ def main(folder: Path) -> None:
     cifar10(folder)
     babi(folder)
     text(folder / "nietzsche-short.txt", 3_000)
-    text(folder / "nietzsche.txt", 60_000)
+    text(folder / "nietzsche.txt", 6_000)
 
 
 if __name__ == "__main__":
