@@ -11,7 +11,7 @@ import time
 from benchmarks import precision
 from benchmarks.errors import BadRequest, ImportFailed, NoUsableDevice, Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.sampling import telemetry
+from benchmarks.sampling import gpu_settings, telemetry
 from benchmarks.vocabulary import losses
 from benchmarks.workload import exists
 
@@ -100,7 +100,7 @@ def facts(request, workload, session):
 def surroundings(request, options):
     """Return the facts of the machine and of a request with all its options.
 
-    On a GPU, that is the version of cuDNN too, which is known once a step has loaded it.
+    On a GPU, these are the settings of its use too, and the version of cuDNN, which is known once a step has loaded it.
     """
     facts = dict(
         telemetry.machine(),
@@ -111,8 +111,10 @@ def surroundings(request, options):
         options=options,
         variables={name: os.environ.get(name) for name in request.variables},
     )
-    cudnn = telemetry.cudnn() if request.gpus else None
-    return dict(facts, cudnn=cudnn) if cudnn else facts
+    if not request.gpus:
+        return facts
+    cudnn = telemetry.cudnn()
+    return dict(facts, gpu_settings=gpu_settings.facts(os.environ), **({"cudnn": cudnn} if cudnn else {}))
 
 
 def _without_framework(request, workload):

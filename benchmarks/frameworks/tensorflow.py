@@ -192,6 +192,9 @@ class _Session:
             "xla": xla,
             "xla_in_whole_process": bool(tf.config.optimizer.get_jit()),
         }
+        gpus = tf.config.get_visible_devices("GPU")
+        if gpus:
+            facts["memory_growth"] = all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus)
         if self._replicas is None:
             return facts
         names = self.devices_in_use()

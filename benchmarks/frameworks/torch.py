@@ -203,11 +203,18 @@ class _Session:
             "optimizer_form": _form(self._optimizer),
             "libraries": [name for name in ("mkldnn", "mkl", "openmp") if _has_library(name)],
         }
+        if self._device.type == "cuda":
+            facts.update(autotuning=torch.backends.cudnn.benchmark, allocator=_allocator())
         return dict(facts, graph_breaks=_graph_breaks()) if self._compiled else facts
 
     def peak_device_bytes(self):
         """Return the highest sum of the tensors on the GPU, in bytes."""
         return torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None
+
+
+def _allocator():
+    """Return the name of the allocator on GPUs, of which there was one before PyTorch 2.0."""
+    return torch.cuda.get_allocator_backend() if hasattr(torch.cuda, "get_allocator_backend") else "native"
 
 
 def _channels_last(workload, device, precision):

@@ -16,7 +16,7 @@ WARNING_S = 90
 
 @dataclass(frozen=True, slots=True)
 class BatchJob:
-    """What the script of one submission is about, besides its array."""
+    """The run that a submission measures, and the names that its script needs."""
 
     name: str
     """Of the job, unique among those of its user."""

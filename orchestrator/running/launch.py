@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.devices import Allocation
-from orchestrator.devices.disturbance import judge
+from orchestrator.devices.disturbance import Disturbance, judge
 from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.idle import IdleWait
 from orchestrator.devices.watch.gpu_watch import GpuWatch
@@ -95,9 +95,7 @@ class Launcher:
             idle_wait_s=_together(gate, waited),
             busy=waited.busy if waited else "",
             disturbed_blocks=len(judgement.marks) if judgement and judgement.blocks else None,
-            disturbance=_joined(str(judgement) if judgement and judgement.disturbed else "", marks)
-            if verdict.status is Status.OK
-            else "",
+            disturbance=_disturbance(judgement, marks) if verdict.status is Status.OK else "",
             remeasured=attempts.disturbed(),
             log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
             ran_on=_uuids(allocation),
@@ -170,6 +168,10 @@ class Launcher:
             self._reported_busy = True
             self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
         return waited
+
+
+def _disturbance(judgement: Disturbance | None, marks: str) -> str:
+    return _joined(str(judgement) if judgement and judgement.disturbed else "", marks)
 
 
 def _joined(*texts: str) -> str:

@@ -1,7 +1,7 @@
 """The command `run`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,6 +34,9 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import stopped, this_host
 from orchestrator.workflows import option_values
+
+if TYPE_CHECKING:
+    from orchestrator.workflows.run import RunResult
 
 
 def register(app: typer.Typer) -> None:
@@ -108,8 +111,6 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
-    from orchestrator.reporting.reports.run import RUN
-    from orchestrator.reporting.reports.run.value import report_document
     from orchestrator.workflows import run as workflow
     from orchestrator.workflows.cluster.options import ClusterOptions
 
@@ -126,7 +127,14 @@ def run(
     )  # fmt: skip
     if cluster.run(options, json=json):
         return
-    result = workflow.run(options, this_host())
+    _show(workflow.run(options, this_host()), json=json)
+
+
+def _show(result: "RunResult", *, json: bool) -> None:
+    """Print the report of a run, and exit as it ended."""
+    from orchestrator.reporting.reports.run import RUN
+    from orchestrator.reporting.reports.run.value import report_document
+
     if json:
         speech.print_document(report_document(result.report))
         if result.page.path is None:

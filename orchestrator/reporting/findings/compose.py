@@ -1,6 +1,6 @@
 """From the files of a run to a report that has everything planned."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from orchestrator.analysis.parity.sides import output_evidence
@@ -55,11 +55,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     named = {
         cell.id: label for members in groups.values() for cell, label in zip(members, labels(members), strict=True)
     }
-    idle = {image.name for image in plan.images if image.environment.builder in idle_builders}
-    cells = tuple(
-        replace(cell, computes=False) if cell.cell.image in idle and not cell.cell.script else cell
-        for cell in cell_reports(plan.cells, named, stored)
-    )
+    cells = tuple(_computing(plan, cell_reports(plan.cells, named, stored), idle_builders))
     by_id = {cell.cell.id: cell for cell in cells}
     ranked = [
         group(system, workload, [by_id[cell.id] for cell in members], judge)
@@ -93,6 +89,13 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         study=claims.of_plan(plan, by_id, judge),
         profile=plan.profile,
     )
+
+
+def _computing(plan: Plan, cells: Iterable[CellReport], idle_builders: Collection[str]) -> Iterator[CellReport]:
+    """Mark the cells whose builder computes nothing."""
+    idle = {image.name for image in plan.images if image.environment.builder in idle_builders}
+    for cell in cells:
+        yield replace(cell, computes=False) if cell.cell.image in idle and not cell.cell.script else cell
 
 
 def report(run: Run) -> Report:

@@ -45,7 +45,7 @@ class PartReport:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What is known of a run before its parts."""
+    """A run on a cluster, as it is known without its parts."""
 
     run: str
     created_at: str

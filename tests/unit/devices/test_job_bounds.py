@@ -75,5 +75,5 @@ def test_a_job_without_control_groups_has_its_variable(tmp_path: Path) -> None:
     ],
 )
 def test_a_job_has_the_gpus_that_it_was_given(tmp_path: Path, variables: dict[str, str], indices: list[int]) -> None:
-    """Where the kernel hides the GPUs of other jobs, all that the driver shows are those of the job."""
+    """All GPUs that the driver shows are those of the job if the kernel hides those of other jobs."""
     assert [gpu.index for gpu in bounded(HOST, given(tmp_path, variables)).gpus] == indices

@@ -78,7 +78,7 @@ def ends(outcomes: list[Outcome]) -> dict[str, set[Status]]:
 
 
 def test_refused_batches_are_not_launched(tmp_path: Path) -> None:
-    """What differs in more than its batch is measured as ever, and so is all that is smaller."""
+    """Cells that differ in more than their batch are measured as ever, and so are smaller ones."""
     runtime = Searching()
     outcomes = carry_out(tmp_path, runtime, a_plan(TOO_LARGE, FITS, *OTHERS, SEARCH))
 

@@ -10,7 +10,7 @@ from counted_sessions import request_of
 
 from benchmarks import timed
 from benchmarks.frameworks import noop
-from benchmarks.sampling import telemetry
+from benchmarks.sampling import gpu_settings, telemetry
 
 MAP = """\
 55d0c0a00000-55d0c0a01000 r--p 00000000 08:01 131 /usr/bin/python3.11
@@ -87,3 +87,24 @@ def test_loaded_library_answers_by_its_own_function() -> None:
 
     assert os.getpid() in [function() for function in functions if function]
     assert not any(telemetry._exported(path, "no_such_function") for path in libraries)
+
+
+def test_settings_of_gpus_are_facts(monkeypatch: pytest.MonkeyPatch, maps: Path) -> None:
+    """The cache of kernels is that of the driver, and a variable is read as the process has it at the end."""
+    monkeypatch.setenv("CUDA_CACHE_DISABLE", "1")
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "true")
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")
+
+    settings = facts_of(monkeypatch, maps, 8101)["gpu_settings"]
+
+    assert settings["kernel_cache"] == "off"
+    assert settings["variables"]["XLA_PYTHON_CLIENT_PREALLOCATE"] == "true"
+    assert settings["variables"]["MXNET_CUDNN_AUTOTUNE_DEFAULT"] == "0"
+    assert "gpu_settings" not in facts_of(monkeypatch, maps, 8101, gpus=0)
+
+
+@pytest.mark.parametrize(
+    ("variables", "place"), [({}, "~/.nv/ComputeCache"), ({"CUDA_CACHE_PATH": "/cache"}, "/cache")]
+)
+def test_cache_of_kernels_has_a_place(variables: dict[str, str], place: str) -> None:
+    assert gpu_settings.facts(variables)["kernel_cache"] == place

@@ -67,7 +67,7 @@ def engine(recipes: dict[str, images.Recipe], monkeypatch: pytest.MonkeyPatch) -
 def test_images_that_are_there_are_pushed(
     engine: _Engine, file: Path, host: Host, recipes: dict[str, images.Recipe], tmp_path: Path
 ) -> None:
-    """What the engine has is pushed and listed, and what it lacks is named."""
+    """Images of the engine are pushed and listed, and those that it lacks are named."""
     output = tmp_path / "images.json"
     result = workflow.push(PushOptions(file=file, registry="registry:5000/team/", output=output), host)
 

@@ -90,7 +90,7 @@ def test_other_hosts_and_bundles_do_not_wait(tmp_path: Path) -> None:
 
 
 def test_a_cache_without_locks_is_no_obstacle(tmp_path: Path) -> None:
-    """Where the cache cannot be locked, the bundle is loaded all the same, and a line says so."""
+    """A bundle is loaded also if the cache cannot be locked, and a line says so."""
     (tmp_path / "cache").touch()
     said: list[str] = []
 

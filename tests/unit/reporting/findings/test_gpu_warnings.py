@@ -1,4 +1,4 @@
-"""What a report says of cells that ran on different GPUs, and their ranks."""
+"""Warnings of a report on cells that ran on different GPUs, and their ranks."""
 
 from dataclasses import replace
 
