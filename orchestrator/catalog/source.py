@@ -79,6 +79,15 @@ class Source:
         path = _path(loc[:-1] if key else loc)
         return Mistake(place, f"{path}: {text}" if path else text)
 
+    def require_version(self, what: str, newest: int) -> None:
+        """Raise `InputError` if the file, which messages call `what`, is no mapping or of a newer version."""
+        if not isinstance(self.value, dict):
+            raise InputError(f"{self.name}:1:1: {what} is a mapping that begins with `version: {newest}`")
+        version = self.value.get("version")
+        if isinstance(version, int) and not isinstance(version, bool) and version > newest:
+            newer = f"{version} is newer than this orchestrator reads ({newest}): upgrade it"
+            raise InputError(self.mistake(("version",), newer).at(self.name))
+
 
 def _path(loc: Loc) -> str:
     return ".".join(part for part in loc if isinstance(part, str))

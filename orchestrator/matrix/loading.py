@@ -35,12 +35,7 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
     Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
     """
     source = yaml_source.read(path, "matrix")
-    if not isinstance(source.value, dict):
-        raise InputError(f"{source.name}:1:1: a matrix is a mapping that begins with `version: {file.VERSION}`")
-    version = source.value.get("version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > file.VERSION:
-        newer = f"{version} is newer than this orchestrator reads ({file.VERSION}): upgrade it"
-        raise InputError(source.mistake(("version",), newer).at(source.name))
+    source.require_version("a matrix", file.VERSION)
     own, broken = _own_models(source, path.parent, models)
     known = {**models, **own}
     beyond_shape = checks.of_meaning(source, catalog, known | dict.fromkeys(broken), path.parent)

@@ -13,8 +13,11 @@ from orchestrator.wording import counted
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
+    from orchestrator.reporting.findings.model import Report
     from orchestrator.workflows.cluster.options import ClusterOptions
     from orchestrator.workflows.cluster.run import ClusterResult
+    from orchestrator.workflows.outputs import WrittenPage
+    from orchestrator.workflows.run import RunResult
 
 
 def register(app: typer.Typer) -> None:
@@ -43,9 +46,6 @@ def run(options: "ClusterOptions", *, json: bool) -> bool:
 
 
 def _show(result: "ClusterResult", *, json: bool) -> None:
-    from orchestrator.reporting.reports.run import RUN
-    from orchestrator.reporting.reports.run.value import report_document
-
     if result.report is None or result.page is None:
         left = f"; {counted(result.unsubmitted, 'array')} could not be submitted yet" if result.unsubmitted else ""
         speech.say(f"detached from {result.cluster.name}{left}; attach again with: {result.resume_command}")
@@ -53,10 +53,20 @@ def _show(result: "ClusterResult", *, json: bool) -> None:
             raise typer.Exit(INTERRUPTED)
         speech.tell(speech.output(), result.cluster.name)
         return
+    end(result, result.report, result.page, json=json)
+
+
+def end(result: "RunResult | ClusterResult", report: "Report", page: "WrittenPage", *, json: bool) -> None:
+    """Print the report of a run, and exit as the run ended."""
+    from orchestrator.reporting.reports.run import RUN
+    from orchestrator.reporting.reports.run.value import report_document
+
     if json:
-        speech.print_document(report_document(result.report))
+        speech.print_document(report_document(report))
+        if page.path is None:
+            speech.say_error(f"no page: {page.problem}")
     else:
-        outputs.show(RUN, result.report, result.page)
+        outputs.show(RUN, report, page)
     if result.stopped:
         raise stopped(result.resume_command)
     if result.failed:

@@ -1,7 +1,7 @@
 """The command `run`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -31,12 +31,8 @@ from orchestrator.cli.options import (
     Strict,
     examples,
 )
-from orchestrator.cli.output import outputs, speech
-from orchestrator.cli.output.hosts import stopped, this_host
+from orchestrator.cli.output.hosts import this_host
 from orchestrator.workflows import option_values
-
-if TYPE_CHECKING:
-    from orchestrator.workflows.run import RunResult
 
 
 def register(app: typer.Typer) -> None:
@@ -127,21 +123,5 @@ def run(
     )  # fmt: skip
     if cluster.run(options, json=json):
         return
-    _show(workflow.run(options, this_host()), json=json)
-
-
-def _show(result: "RunResult", *, json: bool) -> None:
-    """Print the report of a run, and exit as it ended."""
-    from orchestrator.reporting.reports.run import RUN
-    from orchestrator.reporting.reports.run.value import report_document
-
-    if json:
-        speech.print_document(report_document(result.report))
-        if result.page.path is None:
-            speech.say_error(f"no page: {result.page.problem}")
-    else:
-        outputs.show(RUN, result.report, result.page)
-    if result.stopped:
-        raise stopped(result.resume_command)
-    if result.failed:
-        raise typer.Exit(1)
+    result = workflow.run(options, this_host())
+    cluster.end(result, result.report, result.page, json=json)

@@ -23,12 +23,7 @@ def load(path: Path) -> Site:
     Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
     """
     source = yaml_source.read(path, "site file")
-    if not isinstance(source.value, dict):
-        raise InputError(f"{source.name}:1:1: a site file is a mapping that begins with `version: {file.VERSION}`")
-    version = source.value.get("version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > file.VERSION:
-        newer = f"{version} is newer than this orchestrator reads ({file.VERSION}): upgrade it"
-        raise InputError(source.mistake(("version",), newer).at(source.name))
+    source.require_version("a site file", file.VERSION)
     wrong = [*source.mistakes, *mistakes.of_shape(source, file.SiteFile, _NESTED), *_meaning(source)]
     if wrong:
         raise InputError(*mistakes.lines(source, wrong))

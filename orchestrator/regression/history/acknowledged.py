@@ -144,22 +144,12 @@ def load_acknowledged(path: Path | None) -> tuple[AcknowledgedEntry, ...]:
     if path is None:
         return ()
     source = yaml_source.read(path, "file of acknowledged changes")
-    refuse_newer_version(source, "a file of acknowledged changes")
+    source.require_version("a file of acknowledged changes", VERSION)
     problems = [*source.mistakes, *mistakes.of_shape(source, AcknowledgedFile, {"acknowledged": AcknowledgedEntry})]
     problems += _acknowledged_meaning(source)
     if problems:
         raise InputError(*mistakes.lines(source, problems))
     return tuple(AcknowledgedFile.model_validate(source.value).acknowledged)
-
-
-def refuse_newer_version(source: Source, what: str) -> None:
-    """Raise `InputError` if a file is no mapping, or of a version that this orchestrator does not read."""
-    if not isinstance(source.value, dict):
-        raise InputError(f"{source.name}:1:1: {what} is a mapping that begins with `version: {VERSION}`")
-    version = source.value.get("version")
-    if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
-        newer = f"{version} is newer than this orchestrator reads ({VERSION}): upgrade it"
-        raise InputError(source.mistake(("version",), newer).at(source.name))
 
 
 def _acknowledged_meaning(source: Source) -> Iterator[Mistake]:

@@ -12,9 +12,7 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes
 from orchestrator.matrix.model import parse_pin
-from orchestrator.regression.history.acknowledged import (
-    refuse_newer_version,
-)
+from orchestrator.regression.history.acknowledged import VERSION
 from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, WebhookEntry
 from orchestrator.regression.rules import BY_NAME, blocks_needed, too_few_blocks
 
@@ -68,7 +66,7 @@ def load(path: Path, catalog: Catalog) -> Nightly:
     Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
     """
     source = yaml_source.read(path, "nightly file")
-    refuse_newer_version(source, "a nightly file")
+    source.require_version("a nightly file", VERSION)
     problems = [*source.mistakes, *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry})]
     problems += _meaning(source, catalog, path.parent)
     if problems:
