@@ -210,7 +210,7 @@ def _notes(whole: Whole, on_node: dict[str, list[Report]], facts: Sequence[Facts
         yield "No node has begun a part of this run."
         return
     if len(on_node) == 1:
-        yield "One node has measured all that is measured."
+        yield "All figures are of one node."
     else:
         yield (
             "Each group was measured on several nodes, and is ranked on each by itself."

@@ -63,7 +63,7 @@ def _cell(cell_id: str, nodes: Sequence[dict[str, CellReport]]) -> CellOverNodes
 def _holds(groups: Sequence[Group]) -> tuple[bool | None, str]:
     """Return whether no two nodes contradict each other, with a sentence."""
     if len(groups) < 2:
-        return None, "One node has measured it, so nothing says whether the ranking holds on others."
+        return None, "The figures are of one node, so nothing says if the ranking holds on others."
     pairs = {group.node: _pairs(group) for group in groups}
     labels = {place.cell_id: place.label for group in groups for place in group.places}
     for (node, decided), (other, others) in combinations(pairs.items(), 2):

@@ -30,7 +30,7 @@ def test_a_run_on_a_site_is_read_by_other_commands(command: Program, place: Path
     site(place)
     code, out, error = command(*HERE)
     assert code == 0, error
-    assert "Nodes\nOne node has measured all that is measured.\n" in out
+    assert "Nodes\nAll figures are of one node.\n" in out
     (name,) = (path.name for path in (place / "results").iterdir())
 
     assert command("report", "latest", "--format", "md")[1].startswith(f"# small: run {name}\n")
