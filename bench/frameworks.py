@@ -6,6 +6,10 @@ Theirs is a script of `bench/handwritten/`; its figure is the median over the sp
 steps to warm up, as many blocks, and as many steps to a block as our latest repeat took, since a repeat itself
 measures how many steps make a block long enough.
 
+Rows that are not in `ALONE` are compared in another way: both sides run at once on one CPU, which the kernel divides
+equally between their containers. What else the machine does slows both alike, where processes that run one after the
+other may differ by a tenth. The samples/s over one's blocks are set against those over the other's blocks meanwhile.
+
 Each side has a cache of its own for what its framework compiles, which Theano fills in the repeat that does not count.
 """
 
@@ -13,15 +17,19 @@ import argparse
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import inside
 from bench.inside import SYSTEM
 from bench.pairs import Ratio, compare, emit, interleave
 from orchestrator.devices import Allocation, allocate, inventory
-from orchestrator.domain import Duration, Framework, Options, variables
+from orchestrator.domain import Duration, Framework, Options, System, variables
+from orchestrator.events import Event, PhaseChanged
 from orchestrator.results.contract import Result
 from orchestrator.runtimes.variables import threads
 
@@ -50,6 +58,14 @@ FRAMEWORKS = {
 }
 BARS = dict.fromkeys(("mxnet-0.11.0", "mxnet-1.1.0", "torch-1.3.0", "tensorflow-2.1.0"), NARROW_BAR)
 """Bars of the rows that do not have `BAR`."""
+ALONE = ("mxnet", "tensorflow", "torch", "jax", "keras-mxnet")
+"""Rows whose sides run one after the other."""
+ONE_CPU = System("cpu", cpus=1, memory_bytes=SYSTEM.memory_bytes)
+"""System of the rows whose sides share a CPU."""
+LATEST_S = 1.0
+"""A phase of a repeat is heard of so much later, at most."""
+LONGER = 6
+"""A hand-written loop next to a repeat is so many times as long, as it begins before and is to end after."""
 LOOPS = {"keras3": "keras", "keras_mxnet": "keras"}
 """Hand-written loops that are not called as the builder."""
 # After each step of PyTorch or JAX, glibc may return the top of its heap, by accidents of the heap's layout. Processes
@@ -80,62 +96,127 @@ class Pace:
         return [f"--warmup={self.warmup}", f"--steps={self.blocks * self.every}", f"--every={self.every}"]
 
 
-def handwritten(image: str, loop: str, environment: dict[str, str], pace: Pace, home: Path) -> float:
-    """Return the median samples/s of the hand-written loop in a container of the same image.
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A hand-written loop in containers of an image."""
 
-    Its home folder outlives it, because Theano keeps there what it compiles.
-    """
-    allocation = allocate(SYSTEM, inventory())
-    assert isinstance(allocation, Allocation), allocation
-    cpus = ",".join(str(cpu) for cpu in allocation.cpus)
-    settings = [f"--env={name}={value}" for name, value in (threads(allocation) | environment).items()]
-    command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
-    command += [f"--user={os.getuid()}:{os.getgid()}", f"--volume={home}:/home/own", "--env=HOME=/home/own"]
-    command += [f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", image]
-    command += [f"/handwritten/{loop}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]
-    command += pace.arguments
-    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    speeds = [float(line) for line in printed.splitlines()]
-    assert len(speeds) == pace.blocks, printed
-    return statistics.median(speeds)
+    script: str
+    image: str
+    system: System
+    environment: dict[str, str]
+    home: Path
+    """Its home folder, which outlives a container, because Theano keeps there what it compiles."""
+
+    def begin(self, pace: Pace) -> "subprocess.Popen[str]":
+        """Begin it. It prints a line for each block: samples/s, begin and end."""
+        allocation = allocate(self.system, inventory())
+        assert isinstance(allocation, Allocation), allocation
+        cpus = ",".join(str(cpu) for cpu in allocation.cpus)
+        settings = [f"--env={name}={value}" for name, value in (threads(allocation) | self.environment).items()]
+        command = ["docker", "run", "--rm", "--init", "--network=none", f"--cpuset-cpus={cpus}", *settings]
+        command += [f"--user={os.getuid()}:{os.getgid()}", f"--volume={self.home}:/home/own", "--env=HOME=/home/own"]
+        command += ["--shm-size=1g", f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", self.image]
+        command += [f"/handwritten/{self.script}_loop.py", f"--threads={self.system.cpus}", f"--batch={BATCH}"]
+        command += pace.arguments
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def speed(self, pace: Pace) -> float:
+        """Return its median samples/s, alone."""
+        with self.begin(pace) as process:
+            assert process.stdout
+            speeds = [Block.read(line).speed for line in process.stdout]
+        assert (process.returncode, len(speeds)) == (0, pace.blocks), (process.returncode, speeds)
+        return statistics.median(speeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a hand-written loop, with its moments in seconds by the kernel's monotonic clock."""
+
+    speed: float
+    begin: float
+    end: float
+
+    @classmethod
+    def read(cls, line: str) -> "Block":
+        """Read the line that a loop has printed."""
+        return cls(*map(float, line.split()))
+
+
+class Steady:
+    """The moments at which the latest repeat was seen to begin its timed blocks, and to have ended them."""
+
+    begin = end = 0.0
+
+    def hear(self, event: Event) -> None:
+        """Listen to the events of a run."""
+        inside.no_failed_build(event)
+        if isinstance(event, PhaseChanged) and event.phase == "steady":
+            self.begin = time.monotonic()
+        elif isinstance(event, PhaseChanged) and event.phase == "latency":
+            self.end = time.monotonic()
+
+
+def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) -> tuple[float, float]:
+    """Return our samples/s, and those of a loop meanwhile, on a CPU that both share."""
+    with loop.begin(replace(pace, blocks=LONGER * pace.blocks)) as process:
+        assert process.stdout
+        process.stdout.readline()  # it has warmed up
+        blocks = ours().blocks
+        process.terminate()
+        theirs = [Block.read(line) for line in process.stdout]
+    begin, end = steady.begin, steady.end - LATEST_S
+    meanwhile = [block for block in theirs if block.begin > begin and block.end < end]
+    assert theirs[-1].end > end, "the hand-written loop ended before the repeat"
+    print(f"  blocks: {len(blocks)}, {len(meanwhile)} meanwhile of {len(theirs)}", file=sys.stderr, flush=True)
+    seconds = sum(block.end - block.begin for block in meanwhile)
+    samples = sum(block.speed * (block.end - block.begin) for block in meanwhile)
+    return sum(block.samples for block in blocks) / sum(block.wall_s for block in blocks), samples / seconds
 
 
 def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     """Compare one framework, after one repeat of each side that does not count."""
-    framework, options = FRAMEWORKS[name], OPTIONS.get(name, ())
-    duration = Duration(warmup_steps=WARMUP, steps=STEPS)
+    framework, options, is_alone = FRAMEWORKS[name], OPTIONS.get(name, ()), name in ALONE
+    system = SYSTEM if is_alone else ONE_CPU
     plan = inside.training(
         framework,
         tag="handwritten-cpu",
         model="lenet",
         batch=BATCH,
-        duration=duration,
+        duration=Duration(warmup_steps=WARMUP, steps=STEPS),
         repeats=pairs + 1,
         options=options,
+        system=system,
     )
-    run, outcomes = inside.begin(plan, scratch / name, cache=scratch / "cache")
+    steady = Steady()
+    run, outcomes = inside.begin(plan, scratch / name, cache=scratch / "cache", is_alone=is_alone, listener=steady.hear)
     home = scratch / f"{name}-home"
     home.mkdir()
 
-    paces: list[Pace] = []
-
-    def ours() -> float:
+    def repeat() -> Result:
         result = run.result(next(outcomes))
         assert result is not None
+        return result
+
+    paces = [Pace.of(repeat())]
+    builder = plan.images[0].environment.builder
+    loop = Loop(LOOPS.get(builder, builder), inside.image_of(run, plan), system, variables(options), home)
+    loop.speed(paces[0])
+
+    def ours() -> float:
+        result = repeat()
         paces.append(Pace.of(result))
         return statistics.median(block.samples / block.wall_s for block in result.blocks)
 
-    def theirs() -> float:
-        return handwritten(image, loop, variables(options), paces[-1], home)
-
-    ours()
-    image, builder = inside.image_of(run, plan), plan.images[0].environment.builder
-    loop = LOOPS.get(builder, builder)
-    theirs()
-    values = interleave(ours, theirs, pairs)
-    title = f"LeNet b{BATCH} training, {framework.label}"
-    both = f", both with {' '.join(variables(options))}" if options else ""
-    other = f"hand-written loop, same image{both}"
+    if is_alone:
+        values = interleave(ours, lambda: loop.speed(paces[-1]), pairs)
+    else:
+        both = [next_to(loop, repeat, steady, paces[0]) for _ in range(pairs)]
+        values = [first for first, _ in both], [second for _, second in both]
+    where = "" if is_alone else ", both at once on one CPU"
+    title = f"LeNet b{BATCH} training, {framework.label}{where}"
+    fixed = f", both with {' '.join(variables(options))}" if options else ""
+    other = f"hand-written loop, same image{fixed}"
     return compare(title, "in our container", other, values, bar=BARS.get(name, BAR), unit="samples/s")
 
 

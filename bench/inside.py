@@ -24,7 +24,7 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.engine.client import connect
-from orchestrator.events import BuildFinished, Event
+from orchestrator.events import BuildFinished, Event, Listener
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.running.host_lock import Turns
@@ -46,19 +46,29 @@ def training(
     duration: Duration,
     repeats: int,
     options: Options = (),
+    system: System = SYSTEM,
 ) -> Plan:
     """Return the plan of one cell that trains a model in several repeats."""
-    environment = load(resources.IMAGES / "catalog").environment(framework, SYSTEM.gpus)
+    environment = load(resources.IMAGES / "catalog").environment(framework, system.gpus)
     spec = ImageSpec(f"bench/{framework.name}", tag, "cpu", framework, environment)
     cell = Cell(
-        f"{framework.name}-{framework.version}-cpu/{model}-train-b{batch}", framework, SYSTEM,
+        f"{framework.name}-{framework.version}-cpu/{model}-train-b{batch}", framework, system,
         Workload(model, Mode("train"), batch), spec.name, options, duration, repeats=repeats,
     )  # fmt: skip
     return Plan("bench", 1, (spec,), (cell,))
 
 
-def begin(plan: Plan, folder: Path, *, cache: Path | None = None) -> tuple[Run, Iterator[Outcome]]:
+def no_failed_build(event: Event) -> None:
+    """Stop if an image cannot be built."""
+    assert not (isinstance(event, BuildFinished) and event.reason), event
+
+
+def begin(
+    plan: Plan, folder: Path, *, cache: Path | None = None, is_alone: bool = True, listener: Listener = no_failed_build
+) -> tuple[Run, Iterator[Outcome]]:
     """Begin a run as the command does, with a cache folder for what its framework compiles, or without one.
+
+    It waits for an idle host and for other runs, unless it is not alone there on purpose.
 
     It gives outcomes that are all ok, each at the cost of one repeat.
     """
@@ -70,9 +80,9 @@ def begin(plan: Plan, folder: Path, *, cache: Path | None = None) -> tuple[Run, 
         cache=cache,
     )  # fmt: skip
     around = Surroundings(
-        run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
-        turns=Turns(turns(os.environ)),
-        idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
+        run, runtime, inventory(), lambda: datetime.now(UTC), listener, threading.Event(),
+        turns=Turns(turns(os.environ)) if is_alone else Turns(),
+        idle=(lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop)) if is_alone else None,
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))
 
@@ -83,10 +93,6 @@ def image_of(run: Run, plan: Plan) -> str:
     assert stored is not None
     assert stored.image_id is not None
     return stored.image_id
-
-
-def _built(event: Event) -> None:
-    assert not (isinstance(event, BuildFinished) and event.reason), event
 
 
 def _ok(outcome: Outcome) -> Outcome:

@@ -63,4 +63,4 @@ weights, moments = train(weights, moments, 0, args.warmup)
 for start in range(0, args.steps, args.every):
     tic = time.perf_counter()
     weights, moments = train(weights, moments, start, args.every)
-    print(args.every * args.batch / (time.perf_counter() - tic))
+    learnable.report(args.every * args.batch, tic)

@@ -4,6 +4,9 @@ The numbers are those of the synthetic data of a run, drawn by separate code. Th
 too, for example if gradients become denormal.
 """
 
+import sys
+import time
+
 import numpy as np
 
 SEED = [1, 1]
@@ -20,3 +23,10 @@ def batches(batch_size, count=16, shape=(1, 28, 28), classes=10):
         for i, label in enumerate(labels):
             inputs[i] = means[label] + rng.uniform(-1, 1, shape)
         yield inputs, labels
+
+
+def report(samples, tic):
+    """Print a block that began at `tic` and ends now: its samples/s, and both moments by `time.perf_counter`."""
+    toc = time.perf_counter()
+    print(samples / (toc - tic), tic, toc)
+    sys.stdout.flush()

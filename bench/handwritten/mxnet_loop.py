@@ -50,4 +50,4 @@ for start in range(0, args.steps, args.every):
     tic = time.perf_counter()
     train(start, args.every)
     mx.nd.waitall()
-    print(args.every * args.batch / (time.perf_counter() - tic))
+    learnable.report(args.every * args.batch, tic)

@@ -49,4 +49,4 @@ train(0, args.warmup)
 for start in range(0, args.steps, args.every):
     tic = time.perf_counter()
     train(start, args.every)
-    print(args.every * args.batch / (time.perf_counter() - tic))
+    learnable.report(args.every * args.batch, tic)
