@@ -219,7 +219,9 @@ def _run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        if error.filename is None:
+        if error.errno is None:  # of a library whose errors are subclasses, such as that of an engine which is too slow
+            _say(f"no answer: {error}; try again")
+        elif error.filename is None:
             _say(f"output cannot be written: {error.strerror}")
         else:
             _say(f"{error.filename}: cannot be used: {error.strerror}; choose another place")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from image_specs import image_spec
+from requests.exceptions import ReadTimeout
 
 from orchestrator.domain import BuildSettings
 from orchestrator.engine.images import BuildError, follow
@@ -117,3 +118,21 @@ def test_removed_layers_are_built_again_twice(
     assert len(set(builds.contexts)) == 1
     (log,) = tmp_path.iterdir()
     assert log.read_text().count("it was removed meanwhile") == min(times, 2)
+
+
+class SlowEngine(Engine):
+    """An engine that is too busy to list what a build left behind."""
+
+    def images(self, **options: object) -> list[object]:
+        raise ReadTimeout("Read timed out. (read timeout=60)")
+
+
+def test_a_slow_engine_costs_no_built_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image counts as built, though its engine does not answer when the steps of the build are removed."""
+    builds, bases = RemovedLayers(0), SimpleNamespace(digest=lambda reference: "base@sha256:2")
+    batch: Any = Batch(SlowEngine(), BuildSettings(), tmp_path, lambda event: None, builds, bases)  # type: ignore[arg-type]
+    monkeypatch.setattr(making, "ask", lambda *question: answer(mxnet="1.9.1"))
+
+    (result,) = make_group([render(image_spec(), BuildSettings(), INPUTS)], batch)
+
+    assert isinstance(result, Built)
