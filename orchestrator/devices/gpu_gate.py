@@ -26,6 +26,11 @@ class GateEnd:
     held: str = ""
     """What still held them when the time was over, in one line; empty if they were free."""
 
+    @property
+    def reason(self) -> str:
+        """Return the reason that nothing is launched on them, in one line, or an empty text if they were free."""
+        return f"not free after {self.wait_s:.0f} s of waiting: {self.held}" if self.held else ""
+
 
 class Clock(Protocol):
     """The clock of a wait, such as the module `time`."""
