@@ -11,7 +11,7 @@ from orchestrator.devices.shares import Shares, suits
 from orchestrator.domain import Cell, Outcome, System, Workload
 from orchestrator.running.order import Repeat
 from orchestrator.running.refused_batches import without_batch
-from orchestrator.running.slots.schedule import SlotJob
+from orchestrator.running.slots.waiting import SlotJob
 
 
 @dataclass(frozen=True, slots=True)
