@@ -1,11 +1,10 @@
 """The fitness of a host to measure."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-
-import docker
 
 from orchestrator.devices import gpus, inventory, vitals
 from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
@@ -15,6 +14,7 @@ from orchestrator.engine import gpu_probe
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.engine.gpu_access import GpuAccess
+from orchestrator.engine.gpu_probe import NoAccess
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
@@ -84,26 +84,29 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         folder = Path(str(client.info().get("DockerRootDir") or ""))
         # Of an engine on another machine, or behind another user's walls, the disk cannot be asked from here.
         images = {"images": folder} if folder.is_absolute() and folder.is_dir() else {}
+        # An image is never pulled for this.
+        has_image = engine.facts(client, seen.base_image) is not None
+        access_to = partial(gpu_probe.working, client, seen.base_image) if has_image else None
         return replace(
-            _with_gpu_access(seen, client),
+            _with_gpu_access(seen, access_to),
             engine_version=str(client.version().get("Version")),
             base_problem=engine.unavailable(client, seen.base_image) or "",
             disks=vitals.disks(filling | images),
         )
 
 
-def _with_gpu_access(seen: Vitals, client: docker.DockerClient) -> Vitals:
-    """Ask for all GPUs in a container of the base image, if there are any. The image is never pulled for this."""
+def _with_gpu_access(seen: Vitals, access_to: Callable[[Sequence[str]], GpuAccess | NoAccess] | None) -> Vitals:
+    """Ask for all GPUs in a container, if there are any. Without its image there is nothing to ask in."""
     usable = gpus.look().gpus
     if not usable:
         return seen
-    if engine.facts(client, seen.base_image) is None:
+    if access_to is None:
         return replace(
             seen,
             gpu_access_unknown=f"the engine has no image {seen.base_image}, in which CUDA could be asked",
             gpu_access_remedy="pull that image, or name one that the engine has (--base-image), and call this again",
         )
-    access = gpu_probe.working(client, seen.base_image, [gpu.uuid for gpu in usable])
+    access = access_to([gpu.uuid for gpu in usable])
     if isinstance(access, GpuAccess):
         return replace(seen, gpu_access=access.value)
     return replace(seen, gpu_access_problem=access.reason, gpu_access_remedy=access.remedy)
