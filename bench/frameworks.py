@@ -113,7 +113,7 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
         repeats=pairs + 1,
         options=options,
     )
-    run, outcomes = inside.begin(plan, scratch / name, cache=scratch / "cache")
+    run, outcomes = inside.begin(plan, scratch / name, inside.containers(scratch / "cache"))
     home = scratch / f"{name}-home"
     home.mkdir()
 
