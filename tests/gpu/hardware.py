@@ -19,7 +19,7 @@ from orchestrator.processes import capture
 from tests.envelopes import data_of
 
 IS_GPU = os.environ.get("BENCH_TEST_DEVICE", "gpu") == "gpu"
-DEVICE: Mapping[str, Any] = {"gpus": 1} if IS_GPU else {"cpus": 2}
+DEVICE: Mapping[str, Any] = {"gpus": 1} if IS_GPU else {"cpus": 1}
 """The system whose cells are looked at, by the name `device`."""
 WIDTH = 2**20
 """Values that a layer of the model `wide` yields for a sample, which are 4 bytes each."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench import on_host
+from orchestrator.domain import System
 from tests.gpu.hardware import IS_GPU, pin_of
 
 pytestmark = pytest.mark.gpu
@@ -19,7 +20,7 @@ FAR = (0.2, 5.0)
 def test_throughput_is_that_of_a_loop(framework: str, model: str, tmp_path: Path) -> None:
     """The whole 90 % interval of the ratio lies within 3 %."""
     pin_of(framework)
-    system = on_host.ON_GPU if IS_GPU else on_host.ON_CPU
+    system = on_host.ON_GPU if IS_GPU else System("cpu", cpus=1)
     ratio = on_host.measure(on_host.installed(framework), model, system, pairs=PAIRS, steps=STEPS, scratch=tmp_path)
     said = f"{ratio.ratio:.3f} ({ratio.low:.3f}–{ratio.high:.3f}) over {ratio.pairs} pairs"
 

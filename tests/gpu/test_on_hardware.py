@@ -32,7 +32,7 @@ def measured(pin: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str,
     """The cells of all models by id, on the device and on the CPU."""
     folder = tmp_path_factory.mktemp("gpu")
     models = [{"name": name, "batch_size": size} for name, size in MODELS.items()]
-    systems = {"device": DEVICE, "cpu": {} if IS_GPU else {"cpus": 1}}
+    systems = {"device": DEVICE, "cpu": {} if IS_GPU else {"cpus": 1, "memory": "8g"}}
     return cells_of(folder, pin, models=models, modes=["train", "infer"], systems=systems, steps=50 if IS_GPU else 4)
 
 
