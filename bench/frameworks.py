@@ -189,7 +189,9 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
         system=system,
     )
     steady = Steady()
-    run, outcomes = inside.begin(plan, scratch / name, cache=scratch / "cache", is_alone=is_alone, listener=steady.hear)
+    run, outcomes = inside.begin(
+        plan, scratch / name, inside.containers(scratch / "cache"), is_alone=is_alone, listener=steady.hear
+    )
     home = scratch / f"{name}-home"
     home.mkdir()
 

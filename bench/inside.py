@@ -28,7 +28,7 @@ from orchestrator.events import BuildFinished, Event, Listener
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.running.host_lock import Turns
-from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.runtimes import DockerRuntime, Runtime, this_process
 from orchestrator.workflows.host.places import turns
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 
@@ -50,9 +50,9 @@ def training(
 ) -> Plan:
     """Return the plan of one cell that trains a model in several repeats."""
     environment = load(resources.IMAGES / "catalog").environment(framework, system.gpus)
-    spec = ImageSpec(f"bench/{framework.name}", tag, "cpu", framework, environment)
+    spec = ImageSpec(f"bench/{framework.name}", tag, "gpu" if system.gpus else "cpu", framework, environment)
     cell = Cell(
-        f"{framework.name}-{framework.version}-cpu/{model}-train-b{batch}", framework, system,
+        f"{framework.name}-{framework.version}-{system.name}/{model}-train-b{batch}", framework, system,
         Workload(model, Mode("train"), batch), spec.name, options, duration, repeats=repeats,
     )  # fmt: skip
     return Plan("bench", 1, (spec,), (cell,))
@@ -63,22 +63,24 @@ def no_failed_build(event: Event) -> None:
     assert not (isinstance(event, BuildFinished) and event.reason), event
 
 
-def begin(
-    plan: Plan, folder: Path, *, cache: Path | None = None, is_alone: bool = True, listener: Listener = no_failed_build
-) -> tuple[Run, Iterator[Outcome]]:
-    """Begin a run as the command does, with a cache folder for what its framework compiles, or without one.
-
-    It waits for an idle host and for other runs, unless it is not alone there on purpose.
-
-    It gives outcomes that are all ok, each at the cost of one repeat.
-    """
-    folder.mkdir()
-    run = Run(folder)
+def containers(cache: Path | None = None) -> Runtime:
+    """Return the runtime of containers, with a cache folder for what frameworks compile, or without one."""
     user = f"{os.getuid()}:{os.getgid()}"
-    runtime = DockerRuntime(
+    return DockerRuntime(
         connect(os.environ), site_settings(BuildSettings(), None, os.environ), user=user, owner=this_process(),
         cache=cache,
     )  # fmt: skip
+
+
+def begin(
+    plan: Plan, folder: Path, runtime: Runtime, *, is_alone: bool = True, listener: Listener = no_failed_build
+) -> tuple[Run, Iterator[Outcome]]:
+    """Begin a run as the command does. It gives outcomes that are all ok, each at the cost of one repeat.
+
+    It waits for an idle host and for other runs, unless it is not alone there on purpose.
+    """
+    folder.mkdir()
+    run = Run(folder)
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), listener, threading.Event(),
         turns=Turns(turns(os.environ)) if is_alone else Turns(),

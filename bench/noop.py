@@ -39,7 +39,7 @@ def measure(pairs: int, scratch: Path) -> Ratio:
         Framework("noop", "1", python="3.11"), tag="1-cpu", model="mlp", batch=32, duration=Duration(),
         repeats=pairs + 1,
     )  # fmt: skip
-    run, outcomes = inside.begin(plan, scratch / "run")
+    run, outcomes = inside.begin(plan, scratch / "run", inside.containers())
     timed(outcomes)
     theirs = scratch / "theirs"
     theirs.mkdir()

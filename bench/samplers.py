@@ -66,7 +66,7 @@ def prepared(name: str, scratch: Path) -> tuple[str, Path]:
         repeats=1,
         options=OPTIONS.get(name, ()),
     )
-    run, outcomes = inside.begin(plan, scratch / name)
+    run, outcomes = inside.begin(plan, scratch / name, inside.containers())
     next(outcomes)
     return inside.image_of(run, plan), run.repeat_folder(plan.cells[0].id, 0)
 

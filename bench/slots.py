@@ -5,7 +5,8 @@
 
 The GPUs are fakes and the times virtual, so that the figures are those of the schedule alone: 64 cells of 1, 2 and 4
 GPUs (three of five take 1), which take 1 to 20 s. No two may meet on a GPU.
-What a decision costs is measured with 10 000 cells that wait, and with 1000.
+What a decision costs is measured with 10 000 cells that wait, and with 1000: of these cells, and of hard ones, of which
+half are just too long to pass a cell that waits for all GPUs.
 """
 
 import argparse
@@ -14,16 +15,20 @@ import json
 import random
 import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from bench import sleeping
 from orchestrator.devices import Gpu
 from orchestrator.domain import System
-from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
+from orchestrator.running.slots.schedule import PlacedJob, Schedule
+from orchestrator.running.slots.waiting import SlotJob
 
 GPUS = tuple(Gpu(index, f"GPU-{index}", "Fake", 2**34, numa_node=index // 4) for index in range(8))
+ALL = System("8_gpu", gpus=8)
+TOO_LONG, SHORT = System("1_gpu", gpus=1), System("1_gpu_short", gpus=1)
 SYSTEMS = {width: System(f"{width}_gpu", gpus=width) for width in (1, 2, 4)}
-POOLS = dict.fromkeys(SYSTEMS.values(), GPUS)
+POOLS = dict.fromkeys((*SYSTEMS.values(), ALL, TOO_LONG, SHORT), GPUS)
 MOST_OVER_BOUND = 1.05
 MOST_DECISION_S = 1e-3
 
@@ -33,6 +38,18 @@ def jobs(number: int, seed: int) -> list[SlotJob[int]]:
     drawn = random.Random(seed)
     kinds = [(SYSTEMS[drawn.choice((1, 1, 1, 2, 4))], drawn.uniform(1, 20)) for _ in range(number)]
     return [SlotJob(0, name, system, seconds, (name,)) for name, (system, seconds) in enumerate(kinds)]
+
+
+def hard_jobs(number: int) -> list[SlotJob[int]]:
+    """Return so many jobs for which a decision is as hard as can be.
+
+    One holds a GPU for 100 s, and another one waits for all GPUs. Half of the rest are about as long as that wait and
+    do not end in time. The others do, and come last.
+    """
+    first = [SlotJob(0, 0, TOO_LONG, 100.0, (0,)), SlotJob(1, 1, ALL, 10.0, (1,))]
+    half = number // 2
+    too_long = [SlotJob(1, name, TOO_LONG, 101.0, (name,)) for name in range(2, half)]
+    return [*first, *too_long, *(SlotJob(1, name, SHORT, 1e-3, (name,)) for name in range(half, number))]
 
 
 def played_s(schedule: Schedule[int]) -> float:
@@ -62,19 +79,19 @@ def over_bound(seed: int) -> tuple[float, float]:
     return played_s(Schedule(cells, POOLS)) / bound_s, sum(job.expected_s for job in cells) / bound_s
 
 
-def decision_s(number: int) -> float:
-    """Return the median time of one decision among so many cells, in seconds."""
-    schedule = Schedule(jobs(number, 1), POOLS)
+def decision_s(waiting: Sequence[SlotJob[int]]) -> float:
+    """Return the median time of one of the first 400 decisions among jobs, in seconds. The last one to begin ends."""
+    schedule = Schedule(waiting, POOLS)
     running: list[PlacedJob[int]] = []
     taken_s = []
-    for moment in range(1000):
+    for _ in range(400):
         begin = time.perf_counter()
-        placed = schedule.place(float(moment))
+        placed = schedule.place(0.0)
         taken_s.append(time.perf_counter() - begin)
         if placed:
             running.append(placed)
         else:
-            schedule.done(running.pop(0))
+            schedule.done(running.pop())
     return statistics.median(taken_s)
 
 
@@ -82,8 +99,9 @@ def run(matrices: int = 100) -> list[dict[str, Any]]:
     """Return the rows of the page."""
     ratios = [over_bound(seed) for seed in range(matrices)]
     worst, serial = max(ours for ours, _ in ratios), statistics.median(theirs for _, theirs in ratios)
-    few_s, many_s = decision_s(1000), decision_s(10_000)
     return [
+        _decisions("one decision with 10,000 cells that wait for GPUs", jobs(1000, 1), jobs(10_000, 1)),
+        _decisions("one decision with 10,000 cells, the worst case", hard_jobs(1000), hard_jobs(10_000)),
         {
             "name": "64 cells of 1, 2 and 4 GPUs on eight fake GPUs",
             "text": f"{matrices} matrices in virtual time: at most {worst:.3f} × the least time that any order takes "
@@ -93,14 +111,18 @@ def run(matrices: int = 100) -> list[dict[str, Any]]:
             "wanted": f"≤ {MOST_OVER_BOUND}",
             "within": worst <= MOST_OVER_BOUND,
         },
-        {
-            "name": "one decision with 10,000 cells that wait for GPUs",
-            "text": f"{1e6 * many_s:.0f} µs, {many_s / few_s:.2f} × that with 1,000",
-            "value": many_s,
-            "wanted": f"≤ {1e3 * MOST_DECISION_S:g} ms",
-            "within": many_s <= MOST_DECISION_S,
-        },
     ]
+
+
+def _decisions(name: str, few: Sequence[SlotJob[int]], many: Sequence[SlotJob[int]]) -> dict[str, Any]:
+    few_s, many_s = decision_s(few), decision_s(many)
+    return {
+        "name": name,
+        "text": f"{1e6 * many_s:.0f} µs, {many_s / few_s:.2f} × that with 1,000",
+        "value": many_s,
+        "wanted": f"≤ {1e3 * MOST_DECISION_S:g} ms",
+        "within": many_s <= MOST_DECISION_S,
+    }
 
 
 def main() -> None:

@@ -45,7 +45,9 @@ def execute(request, enter):
         evaluator = evaluation.evaluator(session, workload.data, share, workload.classes, workload.loss)
         evaluate = peaks.before(evaluator)
         epoch_steps = workload.steps_per_epoch
-        measurement = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=readings)
+        measurement = measure.measure(
+            session, request, epoch_steps, peaks.entering(enter), evaluate=evaluate, sampler=readings
+        )
         readings.close()
         _check_logits(measurement.logits, workload)
         memory = peaks.read()
@@ -79,12 +81,25 @@ def execute(request, enter):
 class _Peaks:
     """The highest use of memory, read once.
 
-    It is read at the end, or before the first evaluation, which is no part of training.
+    It is read at the end, or before the first evaluation, which is no part of training. A session that can forget its
+    highest use of the device does so after the warm-up, in which a framework tries algorithms and takes memory for it.
     """
 
     def __init__(self, session):
         self._session = session
         self._peaks = None
+        self._before = None
+
+    def entering(self, enter):
+        """Return the function that is called when a phase begins."""
+
+        def entered(phase):
+            if phase == "steady":
+                before, reset = self._session.peak_device_bytes(), _reset(self._session)
+                self._before = before if reset else None
+            enter(phase)
+
+        return entered
 
     def before(self, evaluate):
         """Return a function that reads first and then evaluates."""
@@ -98,9 +113,17 @@ class _Peaks:
     def read(self):
         """Return the highest use at the first call."""
         if self._peaks is None:
-            peaks = telemetry.peak_rss_bytes(), self._session.peak_device_bytes()
-            self._peaks = dict(zip(("peak_rss_bytes", "peak_device_bytes"), peaks))
+            host, device = telemetry.peak_rss_bytes(), self._session.peak_device_bytes()
+            self._peaks = {"peak_rss_bytes": host, "peak_device_bytes": device}
+            if device is not None and self._before is not None:
+                self._peaks.update(peak_device_bytes=max(self._before, device), steady_peak_device_bytes=device)
         return self._peaks
+
+
+def _reset(session):
+    """Have a session forget its highest use of the device. Return false where it cannot."""
+    reset = getattr(session, "reset_peak_device_bytes", None)
+    return bool(reset and reset())
 
 
 def sampler(request):

@@ -11,10 +11,17 @@ import numpy as np
 
 SEED = [1, 1]
 """Seeds of the benchmark's plan and of its stream of data."""
+MODELS = {
+    "lenet": {"shape": (1, 28, 28), "classes": 10},
+    "resnet20": {"shape": (3, 32, 32), "classes": 10},
+    "vgg19": {"shape": (3, 32, 32), "classes": 10},
+    "lstm": {"shape": (40, 60), "classes": 60, "binary": True},
+}
+"""The data of each model: its shape, channels first, its classes, and true if its values are 0 or 1."""
 
 
-def batches(batch_size, count=16, shape=(1, 28, 28), classes=10):
-    """Yield inputs (float32, channels first) and labels (int32), drawn one by one."""
+def batches(batch_size, count=16, shape=(1, 28, 28), classes=10, binary=False):
+    """Yield inputs (float32) and labels (int32), drawn one by one."""
     rng = np.random.RandomState(SEED)
     means = [rng.uniform(-0.5, 0.5, shape).astype("float32") for _ in range(classes)]
     for _ in range(count):
@@ -22,7 +29,7 @@ def batches(batch_size, count=16, shape=(1, 28, 28), classes=10):
         inputs = np.empty((batch_size, *shape), "float32")
         for i, label in enumerate(labels):
             inputs[i] = means[label] + rng.uniform(-1, 1, shape)
-        yield inputs, labels
+        yield (inputs > 0).astype("float32") if binary else inputs, labels
 
 
 def report(samples, tic):

@@ -21,6 +21,7 @@ features than the common ones of `benchmarks.vocabulary.features`, `SEVERAL_DEVI
 - `product(left, right)`: the product (NumPy, float32) of two float32 matrices on the device, multiplied as the steps
   multiply; only where there is an option `precision` (`benchmarks.precision`);
 - `peak_device_bytes()`: highest device memory, or None if the framework does not report it;
+- `reset_peak_device_bytes()`: forgets that use and returns True, or returns False; only where the framework can;
 - `short_blocks`: True if a step costs nothing, so that a block may be as short as it likes.
 
 A model is a graph. `layer.inputs` holds the positions of the values that a layer takes. Position 0 is the model's

@@ -216,6 +216,11 @@ class _Session:
         peaks = [peak_device_bytes(number) for number in range(self._replicas.count if self._replicas else 1)]
         return None if None in peaks else max(peaks)
 
+    def reset_peak_device_bytes(self):
+        """Have that allocator count its highest use anew. Return whether it can."""
+        count = self._replicas.count if self._replicas else 1
+        return self._gpu and False not in [reset_peak_device_bytes(number) for number in range(count)]
+
 
 def _release():
     return tuple(int(part) for part in tf.__version__.split(".")[:2])
@@ -250,6 +255,15 @@ def peak_device_bytes(number=0):
     """Return the highest use of TensorFlow's own allocator on a GPU, or None before 2.5, which tells none."""
     information = getattr(tf.config.experimental, "get_memory_info", None)
     return int(information("GPU:%d" % number)["peak"]) if information else None
+
+
+def reset_peak_device_bytes(number=0):
+    """Have TensorFlow's own allocator on a GPU count its highest use anew. Return whether this release can."""
+    reset = getattr(tf.config.experimental, "reset_memory_stats", None)
+    if reset is None or not hasattr(tf.config.experimental, "get_memory_info"):
+        return False
+    reset("GPU:%d" % number)
+    return True
 
 
 def synchronise_devices():

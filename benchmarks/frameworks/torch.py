@@ -211,6 +211,15 @@ class _Session:
         """Return the highest sum of the tensors on the GPU, in bytes."""
         return torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None
 
+    def reset_peak_device_bytes(self):
+        """Count that sum anew from the tensors that are there. Return whether this is done."""
+        if self._device.type != "cuda":
+            return False
+        # The second name is that before PyTorch 1.4.
+        names = ("reset_peak_memory_stats", "reset_max_memory_allocated")
+        next(getattr(torch.cuda, name) for name in names if hasattr(torch.cuda, name))()
+        return True
+
 
 def _allocator():
     """Return the name of the allocator on GPUs, of which there was one before PyTorch 2.0."""

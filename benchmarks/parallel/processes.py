@@ -21,7 +21,7 @@ from benchmarks.workload import ModelWorkload
 
 COMMAND = struct.Struct("<i")
 """A command is the number of a batch, whose step is to be done, or one of the negative numbers."""
-SYNCHRONISE, LOSS, PEAK, DEVICE = -1, -2, -3, -4
+SYNCHRONISE, LOSS, PEAK, DEVICE, RESET = -1, -2, -3, -4, -5
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -64,6 +64,12 @@ def start(workload, replica):
     session = _Session(own, workers, workload)
     shutil.rmtree(folder, ignore_errors=True)
     return session
+
+
+def reset_peak(session):
+    """Have the session of one device forget its highest use. Return false where it cannot."""
+    reset = getattr(session, "reset_peak_device_bytes", None)
+    return bool(reset and reset())
 
 
 class _Worker:
@@ -168,6 +174,10 @@ class _Session:
         """Return the highest of all devices."""
         peaks = [self._own.peak_device_bytes()] + self._ask(PEAK)
         return None if None in peaks else max(peaks)
+
+    def reset_peak_device_bytes(self):
+        """Have every device count its highest use anew. Return whether all can."""
+        return all([reset_peak(self._own)] + self._ask(RESET))
 
     def facts(self):
         """Return the facts of the first device, and those of all of them. Threads are those of all processes."""

@@ -9,13 +9,13 @@ from benchmarks import devices
 _MILLI = 1e-3
 _NANO = 1e-9
 _MEGA = 1000 * 1000
-_SLOWED = (
+CAUSES = (
     ("nvmlClocksThrottleReasonSwPowerCap", "power_limit"),
     ("nvmlClocksThrottleReasonHwSlowdown", "hardware"),
     ("nvmlClocksThrottleReasonSwThermalSlowdown", "heat"),
     ("nvmlClocksThrottleReasonHwThermalSlowdown", "heat"),
     ("nvmlClocksThrottleReasonHwPowerBrakeSlowdown", "power_supply"),
-)
+)  # As in `orchestrator/devices/throttling.py`, which cannot be imported here.
 
 
 def watched():
@@ -78,7 +78,7 @@ def _gauges(library):
 
     def slowed(handle):
         reasons = library.nvmlDeviceGetCurrentClocksThrottleReasons(handle)
-        return sorted({name for bit, name in _SLOWED if reasons & getattr(library, bit, 0)})
+        return sorted({name for bit, name in CAUSES if reasons & getattr(library, bit, 0)})
 
     return {
         "clock_hz": lambda handle: library.nvmlDeviceGetClockInfo(handle, library.NVML_CLOCK_SM) * _MEGA,

@@ -152,6 +152,8 @@ class RepeatMeasurement:
     """The share of a block in which steps waited for data, median; None if batches are placed before the blocks."""
     joules_per_sample: Annotated[float | None, Field(exclude_if=_is_none)] = None
     """Energy of its GPUs over the blocks that count; None if it is not known."""
+    steady_peak_device_bytes: Annotated[int | None, Field(exclude_if=_is_none)] = None
+    """As `peak_device_bytes`, but from the end of the warm-up on; None where the framework cannot begin anew."""
     search: Annotated[LargestBatch | None, Field(exclude_if=_is_none)] = None
     """The search for the largest batch; all else is then that of the largest try that fitted. None without one."""
 
@@ -194,6 +196,7 @@ def repeat_measurement(
         gpus=gpu_use(result.blocks, telemetry),
         waiting=_median([None if block.waited_s is None else block.waited_s / block.wall_s for block in counted]),
         joules_per_sample=joules_per_sample(counted, telemetry),
+        steady_peak_device_bytes=result.memory.steady_peak_device_bytes,
         search=result.largest_batch,
     )
 

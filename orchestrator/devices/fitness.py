@@ -18,6 +18,12 @@ PRESSURE = 0.05
 SWAP_BYTES = 1e6
 GOOD_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock")
 _RELOAD = "load the kernel modules of the driver that its library belongs to, or reboot"
+_SLOWED_BY = {
+    "power_limit": "its power limit",
+    "hardware": "a hardware slowdown",
+    "heat": "heat",
+    "power_supply": "the power supply",
+}
 
 
 class Level(StrEnum):
@@ -211,6 +217,8 @@ def _gpu_access(seen: Vitals) -> Sequence[HostFinding]:
     if seen.gpu_access_problem:
         text = f"the engine gives none: {seen.gpu_access_problem}"
         return (HostFinding(name, Level.WARNING, text, seen.gpu_access_remedy),)
+    if seen.gpu_access_unknown:
+        return (HostFinding(name, Level.UNKNOWN, f"not tried: {seen.gpu_access_unknown}", seen.gpu_access_remedy),)
     return (HostFinding(name, Level.OK, f"by {seen.gpu_access}"),) if seen.gpu_access else ()
 
 
@@ -234,7 +242,12 @@ def _clocks(gpu: GpuVitals, check: str) -> HostFinding:
     text = f"{gpu.clock_mhz} of at most {gpu.most_clock_mhz} MHz"
     if gpu.slowed_by:
         remedy = "see to cooling and power; what is measured meanwhile is too slow"
-        return HostFinding(check, Level.WARNING, f"{text}, held back by {', '.join(gpu.slowed_by)}", remedy)
+        return HostFinding(
+            check,
+            Level.WARNING,
+            f"{text}, held back by {', '.join(_SLOWED_BY[cause] for cause in gpu.slowed_by)}",
+            remedy,
+        )
     return HostFinding(check, Level.OK, text)
 
 

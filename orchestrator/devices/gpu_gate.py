@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import pynvml
 
 from orchestrator.devices.gpus import Gpu, asked, nvml
+from orchestrator.devices.throttling import slowed_by
 from orchestrator.processes import Stop
 
 PAUSE_S = 0.5
 MOST_BUSY_PERCENT = 5
 """Share of the last moments in which something ran. Some drivers round up what a glance at them costs."""
-_HEAT = ("nvmlClocksThrottleReasonSwThermalSlowdown", "nvmlClocksThrottleReasonHwThermalSlowdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,11 @@ class GateEnd:
     wait_s: float
     held: str = ""
     """What still held them when the time was over, in one line; empty if they were free."""
+
+    @property
+    def reason(self) -> str:
+        """Return the reason that nothing is launched on them, in one line, or an empty text if they were free."""
+        return f"not free after {self.wait_s:.0f} s of waiting: {self.held}" if self.held else ""
 
 
 class Clock(Protocol):
@@ -82,8 +87,7 @@ def _holders_of(library: Any, gpu: Gpu, handle: Any, proc: Path) -> list[str]:
         return [f"GPU {gpu.index}: {described(process.pid, proc)} runs on it" for process in processes]
     # Heat and clocks are those of the whole GPU, also for a part of it; the load of one part is not known.
     whole = handle if gpu.mig is None else asked(library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle)
-    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole) or 0
-    if any(reasons & getattr(library, name) for name in _HEAT):
+    if "heat" in slowed_by(library, asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole)):
         celsius = asked(library.nvmlDeviceGetTemperature, whole, library.NVML_TEMPERATURE_GPU)
         return [f"GPU {gpu.index}: heat holds it back{'' if celsius is None else f' at {celsius} °C'}"]
     rates = asked(library.nvmlDeviceGetUtilizationRates, handle) if gpu.mig is None else None

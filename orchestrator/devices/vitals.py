@@ -12,15 +12,9 @@ import pynvml
 
 from orchestrator.devices.gpus import asked, nvml, text
 from orchestrator.devices.readings import Activity, between, read
+from orchestrator.devices.throttling import slowed_by
 
 WINDOW_S = 1.0
-_SLOWED = {
-    "nvmlClocksThrottleReasonSwPowerCap": "its power limit",
-    "nvmlClocksThrottleReasonHwSlowdown": "a hardware slowdown",
-    "nvmlClocksThrottleReasonSwThermalSlowdown": "heat",
-    "nvmlClocksThrottleReasonHwThermalSlowdown": "heat",
-    "nvmlClocksThrottleReasonHwPowerBrakeSlowdown": "the power supply",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +36,7 @@ class GpuVitals:
     clock_mhz: int | None
     most_clock_mhz: int | None
     slowed_by: tuple[str, ...]
+    """Causes that hold its clocks down, in the words of results."""
     processes: int | None
     fault: str = ""
     """The driver's answer where the GPU gives none; else empty."""
@@ -75,7 +70,10 @@ class Vitals:
     gpu_access: str = ""
     """The way in which the engine gives containers GPUs; empty if it has none, or was not asked."""
     gpu_access_problem: str = ""
+    gpu_access_unknown: str = ""
+    """The reason that the engine was not asked for GPUs, although there are some."""
     gpu_access_remedy: str = ""
+    """Of the problem, or the way to have the engine asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def _gpu(library: Any, index: int) -> GpuVitals:
 
 def _answering(library: Any, handle: Any, index: int) -> GpuVitals:
     name = asked(library.nvmlDeviceGetName, handle)
-    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
+    reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle)
     processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle)
     persistence = asked(library.nvmlDeviceGetPersistenceMode, handle)
     return GpuVitals(
@@ -150,7 +148,7 @@ def _answering(library: Any, handle: Any, index: int) -> GpuVitals:
         persistent=None if persistence is None else bool(persistence),
         clock_mhz=asked(library.nvmlDeviceGetClockInfo, handle, library.NVML_CLOCK_SM),
         most_clock_mhz=asked(library.nvmlDeviceGetMaxClockInfo, handle, library.NVML_CLOCK_SM),
-        slowed_by=tuple(dict.fromkeys(why for bit, why in _SLOWED.items() if reasons & getattr(library, bit, 0))),
+        slowed_by=slowed_by(library, reasons),
         processes=None if processes is None else len(processes),
     )
 

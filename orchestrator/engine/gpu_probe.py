@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import docker
 from docker.errors import DockerException
+from requests.exceptions import RequestException
 
 from orchestrator.engine import gpu_access
 from orchestrator.engine.containers import ContainerSpec
@@ -44,7 +45,7 @@ def working(client: docker.DockerClient, image: str, uuids: Sequence[str]) -> Gp
     """
     try:
         information, version = client.info(), client.version()
-    except DockerException as error:
+    except (DockerException, RequestException) as error:
         return NoAccess(one_line(str(error)), "see that the engine answers")
     faults = []
     asked = [uuid for uuid in uuids if not uuid.startswith("MIG-")] or list(uuids[:1])
@@ -68,6 +69,6 @@ def _fault(client: docker.DockerClient, image: str, access: GpuAccess, uuids: Se
             count = answer.read().strip()
     except BuildError as error:
         return str(error)
-    except DockerException as error:
+    except (DockerException, RequestException) as error:
         return one_line(str(error))
     return "" if count == str(len(uuids)) else f"the container sees {count} of {len(uuids)} GPUs"

@@ -270,6 +270,9 @@ class Memory(Strict):
 
     peak_rss_bytes: Count
     peak_device_bytes: Count | None = None
+    """By the framework's allocator, over the whole repeat; None where it does not tell, as with MXNet."""
+    steady_peak_device_bytes: Annotated[Count | None, Field(exclude_if=lambda peak: peak is None)] = None
+    """The same from the end of the warm-up on, without autotuning; None where a framework cannot begin anew."""
 
 
 class Used(Strict):

@@ -11,7 +11,7 @@ from orchestrator.domain import Plan, Status
 from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.planning.bounds import plan as bounds
-from orchestrator.results.contract import SCHEMA, Count, Strict
+from orchestrator.results.contract import SCHEMA, Count, Finite, Strict
 from orchestrator.results.remembered import Remembered
 
 _PLAN = TypeAdapter(Plan)
@@ -43,6 +43,19 @@ class BundleOrigin(Strict):
     """Of its `manifest.json`, which names every image by content."""
 
 
+class ProvedWith(Strict):
+    """The measurement by which the cells of a run went side by side on different GPUs."""
+
+    cell: str
+    """The one that was measured beside others and alone."""
+    ratio: Finite
+    """Its throughput beside others over that alone, with the 95 % interval."""
+    low: Finite
+    high: Finite
+    cpu_cores: Finite | None = None
+    """The cores that it kept busy beside others; None if that is not known."""
+
+
 class RunRecord(Strict):
     """`run.json`: what was planned and where it ran."""
 
@@ -59,6 +72,8 @@ class RunRecord(Strict):
     """The long form, build settings without credentials."""
     bundle: BundleOrigin | None = None
     """The origin of plan and images; None if the plan was made on this host."""
+    proved_with: Annotated[ProvedWith | None, Field(exclude_if=lambda proof: proof is None)] = None
+    """The proof of this host when the run began; None if its cells run one after the other."""
 
 
 class EnvironmentRecord(Strict):

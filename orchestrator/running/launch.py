@@ -51,7 +51,7 @@ class Launcher:
             return Outcome(cell.id, repeat, Status.NO_DEVICE, left_out, attempts=earlier), None
         data = self._data.get(cell.workload.dataset)
         request, files = self._request(cell, repeat, allocation, data)
-        gate = self._gate(allocation)
+        gate = self._with.wait_for_gpus(allocation)
         if gate and gate.held:
             return _held(cell, repeat, gate, earlier, _uuids(allocation)), None
         folder = run.prepare(request, files)
@@ -150,12 +150,6 @@ class Launcher:
         self._with.pool.note(marks)
         return "; ".join(map(str, marks))
 
-    def _gate(self, allocation: Allocation) -> GateEnd | None:
-        """Wait for the GPUs of a cell to be free."""
-        if not allocation.gpus or self._with.gpu_gate is None:
-            return None
-        return self._with.gpu_gate(allocation, self._with.stop)
-
     def _idle(self, allocation: Allocation) -> IdleWait | None:
         """Wait for the host to be idle.
 
@@ -180,8 +174,9 @@ def _joined(*texts: str) -> str:
 
 def _held(cell: Cell, repeat: int, gate: GateEnd, earlier: int, uuids: str) -> Outcome:
     """Return the outcome of a repeat whose GPUs stayed held, after so many attempts."""
-    reason = f"not free after {gate.wait_s:.0f} s of waiting: {gate.held}"
-    return Outcome(cell.id, repeat, Status.NO_DEVICE, reason, attempts=earlier, idle_wait_s=gate.wait_s, ran_on=uuids)
+    return Outcome(
+        cell.id, repeat, Status.NO_DEVICE, gate.reason, attempts=earlier, idle_wait_s=gate.wait_s, ran_on=uuids
+    )
 
 
 def _uuids(allocation: Allocation) -> str:

@@ -49,7 +49,7 @@ class Surroundings:
     idle: Callable[[Allocation, Stop], IdleWait] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
     gpu_gate: Callable[[Allocation, Stop], GateEnd] | None = None
-    """Waits until the GPUs that a cell was given are free; without it, cells start at once."""
+    """Waits until the GPUs that a cell or a check was given are free; without it, each starts at once."""
     gpu_watch: Callable[[Allocation], GpuWatch] = _no_watch
     """Makes the watch over the GPUs that a cell was given, while it is measured; by default nothing is watched."""
     pool: GpuPool = field(default_factory=GpuPool)
@@ -62,3 +62,9 @@ class Surroundings:
     """Removes an image after its last repeat; without it, all stay."""
     require_room: Callable[[Plan], None] = _ample
     """Raises `HostError` where the disk has no room for what a plan that has grown needs."""
+
+    def wait_for_gpus(self, allocation: Allocation) -> GateEnd | None:
+        """Wait until the GPUs of a launch are free. Return None without GPUs, or without a gate."""
+        if not allocation.gpus or self.gpu_gate is None:
+            return None
+        return self.gpu_gate(allocation, self.stop)

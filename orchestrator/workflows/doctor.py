@@ -84,21 +84,28 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         folder = Path(str(client.info().get("DockerRootDir") or ""))
         # Of an engine on another machine, or behind another user's walls, the disk cannot be asked from here.
         images = {"images": folder} if folder.is_absolute() and folder.is_dir() else {}
-        if engine.facts(client, seen.base_image):  # which is never pulled for this
-            seen = _with_gpu_access(seen, partial(gpu_probe.working, client, seen.base_image))
+        # An image is never pulled for this.
+        has_image = engine.facts(client, seen.base_image) is not None
+        access_to = partial(gpu_probe.working, client, seen.base_image) if has_image else None
         return replace(
-            seen,
+            _with_gpu_access(seen, access_to),
             engine_version=str(client.version().get("Version")),
             base_problem=engine.unavailable(client, seen.base_image) or "",
             disks=vitals.disks(filling | images),
         )
 
 
-def _with_gpu_access(seen: Vitals, access_to: Callable[[Sequence[str]], GpuAccess | NoAccess]) -> Vitals:
-    """Ask for all GPUs in a container, if there are any."""
+def _with_gpu_access(seen: Vitals, access_to: Callable[[Sequence[str]], GpuAccess | NoAccess] | None) -> Vitals:
+    """Ask for all GPUs in a container, if there are any. Without its image there is nothing to ask in."""
     usable = gpus.look().gpus
     if not usable:
         return seen
+    if access_to is None:
+        return replace(
+            seen,
+            gpu_access_unknown=f"the engine has no image {seen.base_image}, in which CUDA could be asked",
+            gpu_access_remedy="pull that image, or name one that the engine has (--base-image), and call this again",
+        )
     access = access_to([gpu.uuid for gpu in usable])
     if isinstance(access, GpuAccess):
         return replace(seen, gpu_access=access.value)

@@ -1,10 +1,13 @@
 """The measurement of a cell alone and beside others, which shows if cells on different GPUs may run at once."""
 
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from orchestrator.analysis.contrasts import contrast
 from orchestrator.analysis.estimates import exponential
+from orchestrator.analysis.measurements import cores_busy
 from orchestrator.devices import Allocation, Gpu, Inventory, allocate, inventory
 from orchestrator.devices.shares import shares
 from orchestrator.domain import Cell, Outcome, Plan
@@ -65,7 +68,7 @@ def prove(options: InterferenceOptions, host: Host) -> InterferenceProof:
     leave = Slots(shares(here), expected(plan, (), here), rounds)
     with host.working(), begun(job, Setting(options.idle_wait_s, slots=leave), host) as surroundings:
         outcomes = list(execute(plan, surroundings, Policy(plan.seed)))
-    proof = _proof(job.run, cell, list(_pairs(job.run, outcomes, at_once)))
+    proof = proof_of(job.run, cell, list(rounds_that_count(job.run, outcomes, at_once)))
     store_proof(host.cache, here, proof)
     return proof
 
@@ -91,8 +94,18 @@ def _at_once(pool: Sequence[Gpu], cell: Cell) -> int:
     return len(pool) // cell.system.gpus
 
 
-def _pairs(run: Run, outcomes: Sequence[Outcome], at_once: int) -> Iterator[tuple[float, float]]:
-    """Yield the throughput beside others and alone, of the rounds that have both on the same GPUs."""
+class ProofRound(NamedTuple):
+    """A cell beside others and alone, on the same GPUs."""
+
+    beside: float
+    """Its throughput, as `alone` is."""
+    alone: float
+    cpu_cores: float | None
+    """The cores that it kept busy beside others."""
+
+
+def rounds_that_count(run: Run, outcomes: Sequence[Outcome], at_once: int) -> Iterator[ProofRound]:
+    """Yield the rounds in which the cell met all others on GPUs that it also had alone."""
     measured = {outcome.repeat: (outcome, result) for outcome in outcomes if (result := run.result(outcome))}
     for start in range(0, max(measured, default=0), 1 + at_once):
         if start not in measured:
@@ -100,7 +113,12 @@ def _pairs(run: Run, outcomes: Sequence[Outcome], at_once: int) -> Iterator[tupl
         alone, result = measured[start]
         for repeat in range(start + 1, start + 1 + at_once):
             if repeat in measured and _is_beside_all(measured[repeat][0], alone, at_once):
-                yield throughput(measured[repeat][1], epochs=False), throughput(result, epochs=False)
+                among_others = measured[repeat][1]
+                yield ProofRound(
+                    throughput(among_others, epochs=False),
+                    throughput(result, epochs=False),
+                    cores_busy(among_others.blocks),
+                )
 
 
 def _is_beside_all(beside: Outcome, alone: Outcome, at_once: int) -> bool:
@@ -108,13 +126,16 @@ def _is_beside_all(beside: Outcome, alone: Outcome, at_once: int) -> bool:
     return beside.ran_on == alone.ran_on and len(list(filter(None, beside.beside.split(", ")))) == at_once - 1
 
 
-def _proof(run: Run, cell: Cell, pairs: Sequence[tuple[float, float]]) -> InterferenceProof:
-    if len(pairs) < FEWEST_ROUNDS:
+def proof_of(run: Run, cell: Cell, rounds: Sequence[ProofRound]) -> InterferenceProof:
+    """Return the ratio of the rounds with its interval. Raises `HostError` if they are too few."""
+    if len(rounds) < FEWEST_ROUNDS:
         raise HostError(
-            f"in {len(pairs)} rounds the cell ran beside all others, and {FEWEST_ROUNDS} are needed: select one that "
+            f"in {len(rounds)} rounds the cell ran beside all others, and {FEWEST_ROUNDS} are needed: select one that "
             f"takes longer, or see what failed with orchestrator report {run.name} --results {run.folder.parent}"
         )
-    apart = contrast([beside for beside, _ in pairs], [alone for _, alone in pairs], paired=True)
+    apart = contrast([each.beside for each in rounds], [each.alone for each in rounds], paired=True)
     half = apart.half_width(CONFIDENCE)
     low, high = exponential(apart.value - half), exponential(apart.value + half)
-    return InterferenceProof(exponential(apart.value), low, high, len(pairs), cell.id, str(run.folder))
+    busy = [each.cpu_cores for each in rounds if each.cpu_cores is not None]
+    cpu_cores = statistics.median(busy) if busy else None
+    return InterferenceProof(exponential(apart.value), low, high, len(rounds), cell.id, str(run.folder), cpu_cores)

@@ -42,7 +42,11 @@ class Session:
     def device_in_use(self):
         return %(device)s
     def peak_device_bytes(self):
-        return 100 + self.number
+        return 100 + self.number - self.forgotten
+    forgotten = 0
+    def reset_peak_device_bytes(self):
+        self.forgotten = 10
+        return True
     weights = native_layers = predict = lambda self, *_: None
     def facts(self):
         return {"threads": 2}
@@ -94,6 +98,7 @@ def test_answers_are_those_of_all_devices(run: Any) -> None:
 
     assert result.loss is not None
     assert (result.loss.last, result.memory.peak_device_bytes) == (1.0, 102)
+    assert result.memory.steady_peak_device_bytes == 92, "every device has begun anew after the warm-up"
     assert result.facts["threads"] == 6
     assert result.facts["parallel"] == {
         "devices": 3, "device_names": ["fake:0", "fake:1", "fake:2"], "global_batch": 30, "device_batch": 10,

@@ -63,6 +63,20 @@ def on_a_gpu(module: Any) -> Any:
     return session
 
 
+def test_peak_begins_anew_where_it_can(imported: Import) -> None:
+    """Releases that tell no peak, or cannot forget it, say so."""
+    forgotten: list[str] = []
+    tells = {"get_memory_info": lambda _: {"peak": 7}}
+    old = SimpleNamespace(experimental=SimpleNamespace(**tells))
+    new = SimpleNamespace(experimental=SimpleNamespace(**tells, reset_memory_stats=forgotten.append))
+    sessions = [on_a_gpu(imported(config=config, **operators())["frameworks"]) for config in (old, new)]
+    for session in sessions:
+        session._replicas = None
+
+    assert [session.reset_peak_device_bytes() for session in sessions] == [False, True]
+    assert forgotten == ["GPU:0"]
+
+
 @pytest.mark.parametrize("package", ["frameworks", "operators"])
 def test_peak_that_is_not_told_is_none(imported: Import, package: str) -> None:
     old = SimpleNamespace(experimental=SimpleNamespace())

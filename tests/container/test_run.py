@@ -129,6 +129,38 @@ def test_memory_peaks_leave_out_the_evaluation(io: Folder, with_builder: Callabl
     assert result.memory.peak_device_bytes == 7
 
 
+TUNING = (
+    session(loss="1.0")
+    + """
+bytes_now = highest = 0
+def step(self, batch):
+    global bytes_now, highest
+    self.steps = getattr(self, "steps", 0) + 1
+    bytes_now = 900 if self.steps < 3 else 400
+    highest = max(highest, bytes_now)
+def forget(self):
+    global highest
+    highest = bytes_now
+    return %s
+Session.step, Session.reset_peak_device_bytes, Session.peak_device_bytes = step, forget, lambda self: highest
+"""
+)
+
+
+@pytest.mark.parametrize("can_forget", [True, False])
+def test_peaks_with_and_without_autotuning(io: Folder, with_builder: Callable[..., Path], can_forget: bool) -> None:
+    """The first steps take more of the device than all later ones, and a framework may be able to forget that."""
+    folder = io(builder="mine")
+
+    ended = start("--io", str(folder), path=with_builder("mine", TUNING % can_forget))
+
+    assert ended.returncode == 0, ended.stderr
+    memory = read_result(folder / "result.json").memory
+    assert memory.steady_peak_device_bytes == (400 if can_forget else None)
+    if can_forget:
+        assert memory.peak_device_bytes == 900, "of the whole repeat all the same"
+
+
 NO_MNIST = (
     "the dataset 'mnist' is not in this image; "
     "it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)"

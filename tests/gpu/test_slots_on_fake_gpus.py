@@ -70,9 +70,27 @@ def test_interference_is_measured_and_kept(fake_host: FakeHost) -> None:
     stored = json.loads(proof.read_text())
     outcomes = [json.loads(path.read_text()) for path in kept.glob("*/*/*/outcome.json")]
     assert (stored["rounds"], stored["run"]) == (3, str(kept))
+    assert stored["cpu_cores"] is None, "blocks that compute nothing are too short for it"
     assert 0 < stored["low"] <= stored["ratio"] <= stored["high"]
     assert sorted("beside" in each for each in outcomes) == [False] * 3 + [True] * 6
     assert "GPUs at once" in fake_host.run("doctor").stdout
+
+
+def test_a_run_names_the_cell_of_the_proof(fake_host: FakeHost) -> None:
+    """At its begin, in its record, and in its report beside how heavy its own cells were."""
+    fake_host.set(gpus=2, cpus=4)
+    (fake_host.folder / "matrix.yaml").write_text(
+        "version: 1\nframeworks: [noop==1]\nsystems: {1_gpu: {gpus: 1}}\nmodels: [mlp, lenet]\nrepeats: 2\n"
+    )
+    fake_host.prove()
+    ended = fake_host.run("run", "--runtime", "host", "--idle-wait", "0")
+    assert ended.returncode == 0, ended.stderr
+    (record,) = (json.loads(path.read_text()) for path in fake_host.folder.glob("results/*/run.json"))
+
+    assert "cells with GPUs run side by side: a cell beside others ran at 1.000 ×" in ended.stderr
+    assert "; 2 of 2 cells here are others" in ended.stderr
+    assert record["proved_with"] == {"cell": "a cell", "ratio": 1.0, "low": 0.99, "high": 1.01, "cpu_cores": None}
+    assert "proved with a cell" in " ".join(ended.stdout.split())
 
 
 @pytest.mark.parametrize(("gpus", "cpus"), [(1, 32), (4, 3)])

@@ -1,24 +1,18 @@
 """The series of a cell's GPUs: what is asked of each, when a sample is due, and how the samples are kept."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any
 
 from orchestrator.devices.gpus import Gpu, asked
+from orchestrator.devices.throttling import slowed_by
 from orchestrator.results.telemetry.contract import MOST_SAMPLES, GpuSeries, Telemetry
 
 PERIOD_S = 0.1
 _MILLI = 1e-3
 _MEGA = 1_000_000
-_SLOWED = (
-    ("nvmlClocksThrottleReasonSwPowerCap", "power_limit"),
-    ("nvmlClocksThrottleReasonHwSlowdown", "hardware"),
-    ("nvmlClocksThrottleReasonSwThermalSlowdown", "heat"),
-    ("nvmlClocksThrottleReasonHwThermalSlowdown", "heat"),
-    ("nvmlClocksThrottleReasonHwPowerBrakeSlowdown", "power_supply"),
-)
 Row = Mapping[str, Any]
 """The answers of one GPU at one moment, by the name of their column; empty of one that is lost."""
 
@@ -53,7 +47,7 @@ def row(library: Any, device: Device) -> Row:
         "clock_hz": _times(_MEGA, asked(library.nvmlDeviceGetClockInfo, device.whole, library.NVML_CLOCK_SM)),
         "memory_clock_hz": _times(_MEGA, asked(library.nvmlDeviceGetClockInfo, device.whole, library.NVML_CLOCK_MEM)),
         "temperature_c": asked(library.nvmlDeviceGetTemperature, device.whole, library.NVML_TEMPERATURE_GPU),
-        "slowed_by": None if reasons is None else " ".join(_slowed(library, reasons)),
+        "slowed_by": None if reasons is None else " ".join(slowed_by(library, reasons)),
     }
     if device.gpu.mig is not None:
         return shared
@@ -67,10 +61,6 @@ def row(library: Any, device: Device) -> Row:
 
 def _times(factor: float, value: float | None) -> float | None:
     return None if value is None else round(value * factor, 3)
-
-
-def _slowed(library: Any, reasons: int) -> Iterator[str]:
-    yield from sorted({name for bit, name in _SLOWED if reasons & getattr(library, bit, 0)})
 
 
 class Pace:

@@ -83,7 +83,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
             *(clean_line(warning) for warning in plan.warnings),
             *stand_in_warnings(plan.data),
             *shortened_lines(cells, plan),
-            *warnings(images, cells),
+            *warnings(images, cells, record.proved_with),
         ),
         checks=checks,
         study=claims.of_plan(plan, by_id, judge),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from orchestrator.domain import Outcome, Status
 from orchestrator.reporting.findings.gpus import gpu_warnings
 from orchestrator.reporting.findings.model import Affected, CellReport, ImageReport, LogEnd, Problem
+from orchestrator.results.records import ProvedWith
 from orchestrator.wording import clean, clean_line, listing_of, plural
 
 TAIL_LINES = 40
@@ -100,13 +101,15 @@ def _beyond(reason: str, tail: str) -> str:
     return tail
 
 
-def warnings(images: Sequence[ImageReport], cells: Sequence[CellReport]) -> Iterable[str]:
+def warnings(
+    images: Sequence[ImageReport], cells: Sequence[CellReport], proved_with: ProvedWith | None = None
+) -> Iterable[str]:
     """Everything that a run's own files say against its figures."""
     yield from _measured_differently(images)
     yield from _other_threads(cells)
     yield from _compiled_anew(cells)
     yield from _disturbances([repeat.outcome for cell in cells for repeat in cell.repeats])
-    yield from gpu_warnings(cells)
+    yield from gpu_warnings(cells, proved_with)
 
 
 def _measured_differently(images: Sequence[ImageReport]) -> Iterable[str]:

@@ -109,16 +109,19 @@ def _answered_before(job: CheckJob, answers: Answers, content: str) -> ParityOut
 
 
 def _in_turn(job: CheckJob, content: str) -> ParityOutcome | None:
-    """Carry out one check in this run's turn. Return None if the run is stopped."""
+    """Carry out one check in this run's turn, on GPUs that are free. Return None if the run is stopped."""
     around = job.surroundings
     turn = Turn(around.run.name, f"parity/{job.check.id}", around.clock)
     with around.turns.taken(turn, around.listener, around.stop, job.allocation.shared_gpus) as mine:
         if not mine or around.stop.is_set():
             return None
         if left_out := around.pool.why_left_out(job.allocation.gpus):
-            return ParityOutcome(
-                check=job.check.id, content=content, status=Status.NO_DEVICE, reason=left_out, folder=job.check.id
-            )
+            return _without_gpus(job, content, left_out)
+        gate = around.wait_for_gpus(job.allocation)
+        if around.stop.is_set():
+            return None
+        if gate and gate.held:
+            return _without_gpus(job, content, gate.reason)
         set_aside(job.store.folder(job.check.id))
         watch = around.gpu_watch(job.allocation)
         task = replace(job.task(job.store.prepare(*job.request())), started=watch.own.in_container)
@@ -139,6 +142,14 @@ def _in_turn(job: CheckJob, content: str) -> ParityOutcome | None:
         wall_s=ended.wall_s if ended else 0.0,
         exit_code=ended.exit_code if ended else None,
         image_id=(ended.image_id if ended else None) or job.ready.image_id,
+    )
+
+
+def _without_gpus(job: CheckJob, content: str, reason: str) -> ParityOutcome:
+    """Return the outcome of a check that was not launched, as its GPUs were not to be had."""
+    job.surroundings.listener(Notice(f"{job.check.id}: parity is not checked: {Status.NO_DEVICE.value}: {reason}"))
+    return ParityOutcome(
+        check=job.check.id, content=content, status=Status.NO_DEVICE, reason=reason, folder=job.check.id
     )
 
 

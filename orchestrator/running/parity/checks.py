@@ -18,8 +18,9 @@ from orchestrator.results.parity.contract import ParityOutcome
 from orchestrator.running.parity.check import CheckJob, outcome_of
 from orchestrator.running.parity.content import content_of, environment_of, machine_of
 from orchestrator.running.slots.model import Slots, pools
-from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
+from orchestrator.running.slots.schedule import PlacedJob, Schedule
 from orchestrator.running.slots.side_by_side import JobsAtOnce
+from orchestrator.running.slots.waiting import SlotJob
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import Provided, Ready
 

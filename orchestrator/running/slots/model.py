@@ -9,9 +9,10 @@ from orchestrator.devices import Allocation, Gpu, Inventory, NoDevice
 from orchestrator.devices.host import fits
 from orchestrator.devices.shares import Shares, suits
 from orchestrator.domain import Cell, Outcome, System, Workload
+from orchestrator.results.records import ProvedWith
 from orchestrator.running.order import Repeat
 from orchestrator.running.refused_batches import without_batch
-from orchestrator.running.slots.schedule import SlotJob
+from orchestrator.running.slots.waiting import SlotJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Slots:
     """Estimates one repeat of a cell."""
     rounds: tuple[int, ...] = ()
     """Numbers of repeats that run at once, one round after the other; empty if a schedule decides."""
+    proved_with: ProvedWith | None = None
+    """The proof that the leave rests on; None while one is made."""
 
     def parts(self, todo: Sequence[Repeat]) -> Iterator[Sequence[Repeat]]:
         """Yield the repeats that a schedule orders together: all of them, or those of each round."""

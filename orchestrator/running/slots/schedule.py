@@ -5,44 +5,21 @@ leaves the short ones to fill the gaps (longest processing time first, R. L. Gra
 another passes it only if it is expected to end before the first one could begin (EASY backfilling, D. A. Lifka, 1995).
 """
 
-import bisect
-import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Generic
 
 from orchestrator.devices import Gpu
 from orchestrator.domain import System
+from orchestrator.running.slots.waiting import Entry, SlotJob, WaitingJobs
 
 BLOCKS_AHEAD = 2
 """The jobs of so many blocks at a time may be placed, so that GPUs do not stand idle at the end of one."""
-_ALIKE = 1.1
-"""Lengths within such a factor count as equal, as estimates are no better than that."""
-_SHORTEST_S = 0.1
-_LOOKS = 16
-"""So many jobs of like length are looked at for one whose group has used a GPU least."""
-
-Entry = TypeVar("Entry")
-
 
 Used = Counter[tuple[Hashable, str]]
 """The number of jobs of a group that have been placed on a GPU, by its UUID."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlotJob(Generic[Entry]):
-    """Work that is done one entry after the other on the same GPUs, such as a repeat of all cells of a group."""
-
-    block: int
-    group: Hashable
-    """The jobs of a group rotate over the GPUs."""
-    system: System
-    expected_s: float
-    entries: tuple[Entry, ...]
-    before: frozenset[str] = frozenset()
-    """UUIDs of the GPUs that other entries of it have run on before an interruption; they are preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +45,17 @@ class Schedule(Generic[Entry]):
         """
         near = {system: tuple(sorted(pool, key=_position)) for system, pool in pools.items()}
         self._pools = {system: pool for system, pool in near.items() if len(pool) >= system.gpus}
-        self._waiting: dict[int, dict[System, list[SlotJob[Entry]]]] = {}
+        self._waiting: deque[dict[System, WaitingJobs[Entry]]] = deque()
+        """By block and system, those of many GPUs first."""
         self._running: list[PlacedJob[Entry]] = []
         self._held: set[str] = set()
         self._used = Used() if used is None else used
+        blocks: dict[int, dict[System, list[SlotJob[Entry]]]] = {}
         for job in jobs:
-            self._waiting.setdefault(job.block, {}).setdefault(job.system, []).append(job)
-        for number in sorted(self._waiting):
-            by_system = self._waiting.pop(number)
-            for each in by_system.values():
-                each.reverse()  # `sort` is stable, and the last one is placed first
-                each.sort(key=_length)
+            blocks.setdefault(job.block, {}).setdefault(job.system, []).append(job)
+        for _, by_system in sorted(blocks.items()):
             wide_first = sorted(by_system, key=lambda system: (system in self._pools, -system.gpus, system.name))
-            self._waiting[number] = {system: by_system[system] for system in wide_first}
+            self._waiting.append({system: WaitingJobs(by_system[system]) for system in wide_first})
 
     def __bool__(self) -> bool:
         """Return true while a job waits or runs."""
@@ -92,13 +67,15 @@ class Schedule(Generic[Entry]):
         """When the first job that finds no place is expected to find one."""
         if any(placed.job.system not in self._pools for placed in self._running):
             return None
-        for by_system in islice(self._waiting.values(), BLOCKS_AHEAD):
+        for by_system in islice(self._waiting, BLOCKS_AHEAD):
             for system, jobs in by_system.items():
                 is_first = first_until_s is None
-                position = len(jobs) - 1 if first_until_s is None else _longest(jobs, first_until_s - now_s)
-                gpus = self._chosen(jobs[position], is_first=is_first) if position >= 0 else None
+                alike = jobs.longest() if first_until_s is None else jobs.longest_within(first_until_s - now_s)
+                gpus = self._chosen(alike[0], is_first=is_first) if alike else None
                 if gpus is not None:
-                    return self._begin(jobs, self._least_used(jobs, position, gpus), gpus, now_s)
+                    job = self._least_used(alike, gpus)
+                    self._take(job, by_system)
+                    return self._begin(job, gpus, now_s)
                 if first_until_s is None:
                     first_until_s = self._free_at_s(system, now_s)
         return None
@@ -114,22 +91,22 @@ class Schedule(Generic[Entry]):
             left = {system: tuple(gpu for gpu in pool if gpu.uuid not in uuids) for system, pool in self._pools.items()}
             self._pools = {system: pool for system, pool in left.items() if len(pool) >= system.gpus}
 
-    def _least_used(self, jobs: Sequence[SlotJob[Entry]], position: int, gpus: Sequence[Gpu]) -> int:
-        """Return the position of the job of like length whose group has used these GPUs least."""
-        if jobs[position].before:
-            return position
-        alike = range(position, max(-1, position - _LOOKS), -1)
-        like = [each for each in alike if _length(jobs[each]) == _length(jobs[position]) and not jobs[each].before]
-        return min(like, key=lambda each: sum(self._used[jobs[each].group, gpu.uuid] for gpu in gpus))
+    def _least_used(self, alike: Sequence[SlotJob[Entry]], gpus: Sequence[Gpu]) -> SlotJob[Entry]:
+        """Return the job of like length whose group has used these GPUs least."""
+        if alike[0].before:
+            return alike[0]
+        free_to_move = [job for job in alike if not job.before]
+        return min(free_to_move, key=lambda job: sum(self._used[job.group, gpu.uuid] for gpu in gpus))
 
-    def _begin(
-        self, waiting: list[SlotJob[Entry]], position: int, gpus: tuple[Gpu, ...], now_s: float
-    ) -> PlacedJob[Entry]:
-        job = waiting.pop(position)
-        if not waiting:
-            del self._waiting[job.block][job.system]
-        if not self._waiting[job.block]:
-            del self._waiting[job.block]
+    def _take(self, job: SlotJob[Entry], by_system: dict[System, WaitingJobs[Entry]]) -> None:
+        """Remove a job from those of its block that wait, and what is empty then."""
+        by_system[job.system].take(job)
+        if not by_system[job.system]:
+            del by_system[job.system]
+        if not by_system:
+            self._waiting.remove(by_system)
+
+    def _begin(self, job: SlotJob[Entry], gpus: tuple[Gpu, ...], now_s: float) -> PlacedJob[Entry]:
         self._held.update(gpu.uuid for gpu in gpus)
         self._used.update((job.group, gpu.uuid) for gpu in gpus)
         placed = PlacedJob(job, gpus, now_s + job.expected_s)
@@ -177,19 +154,3 @@ class Schedule(Generic[Entry]):
 
 def _position(gpu: Gpu) -> tuple[int, int]:
     return -1 if gpu.numa_node is None else gpu.numa_node, gpu.index
-
-
-def _longest(jobs: Sequence[SlotJob[Any]], within_s: float) -> int:
-    """Return the position of the longest job that is expected to end in time, or -1; `jobs` are the longest last."""
-    position = bisect.bisect_right(jobs, _rank(within_s), key=_length) - 1
-    while position >= 0 and jobs[position].expected_s > within_s:
-        position -= 1
-    return position
-
-
-def _length(job: SlotJob[Any]) -> int:
-    return _rank(job.expected_s)
-
-
-def _rank(seconds: float) -> int:
-    return round(math.log(max(seconds, _SHORTEST_S), _ALIKE))

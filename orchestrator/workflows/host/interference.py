@@ -28,6 +28,10 @@ class InterferenceProof:
     cell: str
     run: str
     """The folder of the run that it comes from."""
+    cpu_cores: float | None = None
+    """The cores that the cell kept busy beside others, as the median over its repeats.
+
+    None if blocks were too short, and in older proofs."""
 
     @property
     def holds(self) -> bool:

@@ -177,8 +177,9 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
         closing.enter_context(announced(host.cache, job.run.folder))
         chosen = _chosen(job, here, setting, host)
         closing.callback(chosen.close)
+        slots = _slots(job, here, setting, host)
         if job.matrix is not None:
-            record = _record(job, chosen.runtime.name, host_facts(here, chosen.engine_version))
+            record = _record(job, chosen.runtime.name, host_facts(here, chosen.engine_version), slots)
             # The record comes last: with it there is a run, which must have all that going on with it needs.
             job.run.create()
             store_matrix(job.run, job.matrix, job.own_models)
@@ -201,7 +202,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             gpu_gate=(lambda allocated, stop: gpu_gate.wait(allocated.gpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
-            slots=_slots(job, here, setting, host),
+            slots=slots,
             gpu_watch=lambda allocated: GpuWatch(allocated.gpus),
             free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,
             require_room=lambda plan: chosen.require_room(
@@ -254,7 +255,7 @@ def _pending_images(job: Job, here: Inventory, *, retry_failed: bool) -> tuple[I
     )
 
 
-def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:
+def _record(job: Job, runtime: str, host: dict[str, Any], slots: Slots | None) -> RunRecord:
     return RunRecord(
         run=job.run.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -264,4 +265,5 @@ def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:
         plan=plan_to_json(job.plan),
         matrix=job.matrix or {},
         bundle=bundle_plans.origin_of(job.bundle) if job.bundle else None,
+        proved_with=slots.proved_with if slots else None,
     )

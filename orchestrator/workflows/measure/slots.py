@@ -11,6 +11,7 @@ from orchestrator.events import Notice
 from orchestrator.planning.cost.durations import Durations
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
 from orchestrator.results.listing.measured import earlier
+from orchestrator.results.records import ProvedWith
 from orchestrator.results.store import Run
 from orchestrator.running.slots import Slots
 from orchestrator.workflows.host.host import Host
@@ -20,16 +21,24 @@ from orchestrator.workflows.host.interference import stored_proof, why_serial
 def leave(plan: Plan, runs: Sequence[Run], here: Inventory, host: Host) -> Slots | None:
     """Return the leave to measure side by side, or None where it makes no difference or nothing proves it harmless.
 
-    The reason is told if the plan has cells with GPUs, and several GPUs could take them.
+    The proof or the reason is told if the plan has cells with GPUs, and several GPUs could take them.
     """
-    if len(here.gpus) < 2 or not any(cell.system.gpus for cell in plan.cells):
+    on_gpus = [cell.id for cell in plan.cells if cell.system.gpus]
+    if len(here.gpus) < 2 or not on_gpus:
         return None
-    divided = shares(here)
-    why = why_serial(stored_proof(host.cache, here), divided)
-    if why:
+    divided, proof = shares(here), stored_proof(host.cache, here)
+    why = why_serial(proof, divided)
+    if why or proof is None:
         host.listener(Notice(f"cells with GPUs run one after the other: {why}"))
         return None
-    return Slots(divided, expected(plan, runs, here))
+    others = sum(cell != proof.cell for cell in on_gpus)
+    host.listener(
+        Notice(f"cells with GPUs run side by side: {proof}; {others} of {len(on_gpus)} cells here are others")
+    )
+    proved_with = ProvedWith(
+        cell=proof.cell, ratio=proof.ratio, low=proof.low, high=proof.high, cpu_cores=proof.cpu_cores
+    )
+    return Slots(divided, expected(plan, runs, here), proved_with=proved_with)
 
 
 def expected(plan: Plan, runs: Sequence[Run], here: Inventory) -> Callable[[Cell], float]:

@@ -1,7 +1,9 @@
 """The effects of devices beside those of cells, and cells compared in spite of them."""
 
+import math
 import random
 
+import numpy as np
 import pytest
 
 from orchestrator.analysis.comparison import Verdict
@@ -73,3 +75,31 @@ def test_cells_are_levelled_to_gpus_of_mean_speed() -> None:
 
     assert [found[name].value for name in "abc"] == pytest.approx([400, 412, 4])
     assert levelled({"a": in_turn(100, 0, 0), "b": in_turn(103, 0)}) == {}
+
+
+def test_effects_are_those_of_all_equations() -> None:
+    """The equations with an unknown for each cell have the same solution, with repeats spread unevenly."""
+    rates = observed(repeats=9, noise=0.05, seed=3)
+    design = np.zeros((len(rates) + 1, 5 + 8))
+    for row, each in enumerate(rates):
+        design[row, int(each.cell[-1])] = design[row, 5 + int(each.device[-1])] = 1.0
+    design[-1, 5:] = 1.0
+    logs = [*(math.log(each.rate) for each in rates), 0.0]
+    solution = np.linalg.lstsq(design, np.array(logs), rcond=None)[0]
+
+    assert device_effects(rates) == pytest.approx(
+        {f"GPU-{number}": math.exp(effect) for number, effect in enumerate(solution[5:])}
+    )
+
+
+def test_effects_need_no_equation_per_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many cells there are, the equations are as many as the devices, so that the cost is linear."""
+    sizes = []
+    solve = np.linalg.lstsq
+    monkeypatch.setattr(
+        np.linalg, "lstsq", lambda *each, **further: sizes.append(each[0].shape) or solve(*each, **further)
+    )
+    for cells in (10, 1_000):
+        device_effects([Observed(f"{cell}", gpu, 1.0 + cell) for cell in range(cells) for gpu in sorted(TRUE)])
+
+    assert sizes == [(8, 8), (8, 8)]

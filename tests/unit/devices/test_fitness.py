@@ -163,7 +163,7 @@ def test_unreported_facts_of_a_gpu_are_unknown(monkeypatch: pytest.MonkeyPatch) 
     )  # fmt: skip
     monkeypatch.setattr("orchestrator.devices.gpus.pynvml", driver)
 
-    assert vitals.gpus() == ((GpuVitals(0, "Example GPU", None, 1200, 1980, ("its power limit", "heat"), 2),), "")
+    assert vitals.gpus() == ((GpuVitals(0, "Example GPU", None, 1200, 1980, ("heat", "power_limit"), 2),), "")
 
 
 def test_a_lost_gpu_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

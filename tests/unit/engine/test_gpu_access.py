@@ -1,16 +1,17 @@
 """The ways to give a container GPUs, on an engine that is a fake, since those of these tests have none."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from docker.errors import ImageNotFound
 
 from orchestrator.devices import Gpu, vitals
+from orchestrator.devices.fitness import HostFinding, Level
 from orchestrator.devices.gpus import GpuInventory
 from orchestrator.engine import gpu_access, gpu_probe
 from orchestrator.engine.containers import ContainerSpec
@@ -18,13 +19,16 @@ from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.engine.gpu_probe import NoAccess
 from orchestrator.engine.images import BuildError
 from orchestrator.workflows import doctor
+from orchestrator.workflows.host.host import Host
 
 DOCKER: dict[str, Any] = {"DockerRootDir": "/var/lib/docker"}
 CDI = DOCKER | {"CDISpecDirs": ["/etc/cdi"]}
 TOOLKIT = DOCKER | {"Runtimes": {"runc": {}, "nvidia": {}}}
 PODMAN = "Podman Engine"
 UUIDS = ("GPU-1", "GPU-2")
-SEEN = replace(vitals.examine(window_s=0.0), base_image="base")
+SEEN = vitals.examine(window_s=0.0)
+ONE_GPU = GpuInventory((Gpu(0, "GPU-1", "Example GPU", 1),))
+Examined = Callable[..., list[HostFinding]]
 
 
 class FakeEngine:
@@ -33,13 +37,29 @@ class FakeEngine:
     As with Podman, a container of any other way starts all the same, and sees none.
     """
 
-    def __init__(self, information: dict[str, Any], works: set[GpuAccess], component: str = "Engine") -> None:
+    def __init__(
+        self,
+        information: dict[str, Any],
+        works: set[GpuAccess],
+        component: str = "Engine",
+        images: Collection[str] = ("base",),
+    ) -> None:
         self._works = works
+        self._images = images
         self.tried: list[ContainerSpec] = []
         self.info = lambda: information
         self.version = lambda: {"Components": [{"Name": component}]}
-        inspected = {"Id": "sha256:1", "Config": {"Entrypoint": ["/opt/python", "-m", "benchmarks.run"]}, "Size": 1}
-        self.api = SimpleNamespace(inspect_image=lambda _: inspected | {"RootFS": {}})
+        self.close = lambda: None
+        refused = SimpleNamespace(ok=False, status_code=404, json=lambda: {"message": "no such image"}, text="")
+        self.api = SimpleNamespace(
+            inspect_image=self._inspect, base_url="http://engine", api_version="1.41", get=lambda *_, **__: refused
+        )
+
+    def _inspect(self, name: str) -> dict[str, Any]:
+        if name not in self._images:
+            raise ImageNotFound(name)
+        entry = ["/opt/python", "-m", "benchmarks.run"]
+        return {"Id": "sha256:1", "Config": {"Entrypoint": entry}, "Size": 1, "RootFS": {}}
 
     @contextmanager
     def answer_of(self, _: object, spec: ContainerSpec, *__: object) -> Iterator[io.StringIO]:
@@ -131,17 +151,41 @@ def test_gpus_are_asked_for_by_their_uuids(
         assert settings.items() <= dict(made["device_requests"][0]).items()
 
 
-def test_doctor_asks_in_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With GPUs and a base image, it names the way that works, or what the engine says and what to install."""
-    monkeypatch.setattr(doctor.gpus, "look", lambda: GpuInventory((Gpu(0, "GPU-1", "Example GPU", 1),)))
-    found = []
-    for works in ({GpuAccess.CDI}, set[GpuAccess]()):
-        engine = FakeEngine(CDI, works)
-        monkeypatch.setattr(gpu_probe, "answer_of", engine.answer_of)
-        found.append(doctor._with_gpu_access(SEEN, partial(gpu_probe.working, engine, "base")))  # type: ignore[arg-type]
+@pytest.fixture
+def examined(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Examined:
+    """Return what `doctor` finds of GPUs in containers, on a host with one GPU and an engine."""
 
-    assert [each.gpu_access for each in found] == ["CDI", ""]
-    assert "CDI: the container sees 0 of 1 GPUs" in found[1].gpu_access_problem
-    assert "NVIDIA Container Toolkit" in found[1].gpu_access_remedy
-    monkeypatch.setattr(doctor.gpus, "look", GpuInventory)
-    assert doctor._with_gpu_access(SEEN, lambda _: GpuAccess.CDI) is SEEN
+    def look(engine: FakeEngine, found: GpuInventory = ONE_GPU) -> list[HostFinding]:
+        monkeypatch.setattr(doctor.gpus, "look", lambda: found)
+        monkeypatch.setattr(doctor, "connect", lambda *_, **__: engine)
+        monkeypatch.setattr(doctor.vitals, "examine", lambda: SEEN)
+        monkeypatch.setattr(gpu_probe, "answer_of", engine.answer_of)
+        options = doctor.DoctorOptions(results=tmp_path, base_image="base")
+        findings = doctor.doctor(options, Host({"HOME": str(tmp_path)})).findings
+        return [finding for finding in findings if finding.check == "GPUs in containers"]
+
+    return look
+
+
+def test_doctor_asks_in_a_container(examined: Examined) -> None:
+    """With GPUs and a base image, it names the way that works, or what the engine says and what to install."""
+    (works,) = examined(FakeEngine(CDI, {GpuAccess.CDI}))
+    (fails,) = examined(FakeEngine(CDI, set()))
+
+    assert (works.level, works.found) == (Level.OK, "by CDI")
+    assert fails.level is Level.WARNING
+    assert "CDI: the container sees 0 of 1 GPUs" in fails.found
+    assert "NVIDIA Container Toolkit" in fails.remedy
+    assert examined(FakeEngine(CDI, {GpuAccess.CDI}), GpuInventory()) == []
+
+
+def test_doctor_says_what_it_could_not_try(examined: Examined) -> None:
+    """Without the base image on the engine, nothing is asked and nothing is pulled."""
+    engine = FakeEngine(CDI, {GpuAccess.CDI}, images=())
+    (finding,) = examined(engine)
+
+    assert finding.level is Level.UNKNOWN
+    assert finding.found == "not tried: the engine has no image base, in which CUDA could be asked"
+    assert "pull that image" in finding.remedy
+    assert "--base-image" in finding.remedy
+    assert engine.tried == []

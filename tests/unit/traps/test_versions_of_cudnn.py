@@ -1,6 +1,8 @@
 """Versions of cuDNN that differ without a word, because what is installed is the same."""
 
-import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,13 @@ MAP = """\
 7f00b0000000-7f00b0001000 r--p 00000000 08:01 133 /opt/environment/lib/libframework.so
 7f00b0002000-7f00b0003000 r-xp 00001000 08:01 133 /opt/environment/lib/libframework.so
 7f00c0000000-7f00c0001000 r--p 00000000 08:01 134 /usr/lib/x86_64-linux-gnu/libcudnn.so.8.1.1
+"""
+ROOT = Path(__file__).parents[3]
+ASK = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1])
+from benchmarks.sampling import telemetry
+print(telemetry.cudnn())
 """
 FRAMEWORK, OF_THE_IMAGE = "/opt/environment/lib/libframework.so", "/usr/lib/x86_64-linux-gnu/libcudnn.so.8.1.1"
 
@@ -81,12 +90,17 @@ def test_version_that_cannot_be_read_is_none(tmp_path: Path, maps: Path) -> None
     assert telemetry.cudnn(str(tmp_path / "missing"), exporting({OF_THE_IMAGE: 8101})) is None
 
 
-def test_loaded_library_answers_by_its_own_function() -> None:
-    libraries = telemetry._loaded_libraries("/proc/self/maps")
-    functions = [telemetry._exported(path, "getpid") for path in libraries]
+@pytest.mark.parametrize(("function", "said"), [("cudnnGetVersion", "8101"), ("no_such_function", "None")])
+def test_loaded_library_answers_by_its_own_function(function: str, said: str, tmp_path: Path) -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler here")
+    source, library = tmp_path / "cudnn.c", tmp_path / "libcudnn.so.8"
+    source.write_text(f"unsigned long {function}(void) {{ return 8101; }}\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    ended = subprocess.run([sys.executable, "-c", ASK, library], cwd=ROOT, capture_output=True, text=True, check=True)
 
-    assert os.getpid() in [function() for function in functions if function]
-    assert not any(telemetry._exported(path, "no_such_function") for path in libraries)
+    assert ended.stdout.strip() == said
 
 
 def test_settings_of_gpus_are_facts(monkeypatch: pytest.MonkeyPatch, maps: Path) -> None:

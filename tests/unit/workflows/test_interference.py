@@ -10,7 +10,7 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import HostError
 from orchestrator.results.contract import Result
 from orchestrator.results.store import Run
-from orchestrator.workflows.interference import _pairs, _proof
+from orchestrator.workflows.interference import ProofRound, proof_of, rounds_that_count
 from tests.unit.reporting import synthetic as s
 
 CELL = s.cell(s.MXNET, repeats=6)
@@ -31,7 +31,9 @@ def an_outcome(repeat: int, gpu: int, beside: str = "") -> Outcome:
 
 
 def pairs(rates: tuple[float, ...], outcomes: list[Outcome]) -> list[Any]:
-    return list(_pairs(Rates(Path("run"), rates), outcomes, at_once=2))
+    counted = list(rounds_that_count(Rates(Path("run"), rates), outcomes, at_once=2))
+    assert all(each.cpu_cores == pytest.approx(1.9) for each in counted)
+    return [(each.beside, each.alone) for each in counted]
 
 
 def test_rates_of_one_gpu_are_paired() -> None:
@@ -55,7 +57,15 @@ def test_cells_that_never_met_count_for_nothing() -> None:
 
 def test_too_few_rounds_prove_nothing() -> None:
     with pytest.raises(HostError, match="in 2 rounds the cell ran beside all others, and 3 are needed"):
-        _proof(Run(Path("run")), CELL, [(1.0, 1.0)] * 2)
+        proof_of(Run(Path("run")), CELL, [ProofRound(1.0, 1.0, None)] * 2)
 
-    assert _proof(Run(Path("run")), CELL, [(1.0, 1.0)] * 3).holds
-    assert not _proof(Run(Path("run")), CELL, [(0.9, 1.0)] * 3).holds
+    assert proof_of(Run(Path("run")), CELL, [ProofRound(1.0, 1.0, None)] * 3).holds
+    assert not proof_of(Run(Path("run")), CELL, [ProofRound(0.9, 1.0, None)] * 3).holds
+
+
+def test_a_proof_tells_the_busy_cores() -> None:
+    """As the median of the rounds; where blocks are too short for it, nothing."""
+    busy = [ProofRound(1.0, 1.0, cores) for cores in (3.0, 1.5, 1.0, None)]
+
+    assert proof_of(Run(Path("run")), CELL, busy).cpu_cores == 1.5
+    assert proof_of(Run(Path("run")), CELL, [ProofRound(1.0, 1.0, None)] * 3).cpu_cores is None

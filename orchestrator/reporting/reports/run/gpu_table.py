@@ -10,12 +10,13 @@ from orchestrator.reporting.reports.run.view import cell_table, columns, figure,
 from orchestrator.wording import memory, percent, share
 
 _HEADS = (
-    *("Framework", "Repeat", "Busy", "Peak, by the framework", "Peak, on the device", "Peak in timed blocks"),
-    *("Energy", "Energy per sample", "Samples in time"),
+    *("Framework", "Repeat", "Busy", "Peak, by the framework", "… after warm-up", "Peak, on the device"),
+    *("… in timed blocks", "Energy", "Energy per sample", "Samples in time"),
 )
 _CAPTION = (
     "GPUs of each repeat, as the host has sampled them: load and energy over the timed blocks; the most memory in use "
-    "by everything on any GPU of the cell, over the whole repeat with its autotuning and over the timed blocks alone"
+    "by everything on any GPU of the cell, over the whole repeat with its autotuning and over the timed blocks alone; "
+    "the most that the framework's allocator had, over the whole repeat and from the end of the warm-up on"
 )
 
 
@@ -39,7 +40,8 @@ def _sampled(number: int, measured: RepeatMeasurement) -> Iterator[str | TableCe
     series = gpus.series
     yield str(number)
     yield figure(percent(series.busy), series.busy)
-    for peak in (measured.peak_device_bytes, series.peak_bytes, series.timed_peak_bytes):
+    by_framework = measured.peak_device_bytes, measured.steady_peak_device_bytes
+    for peak in (*by_framework, series.peak_bytes, series.timed_peak_bytes):
         yield figure("–" if peak is None else memory(peak), "" if peak is None else str(peak))
     for joules in (gpus.energy_j, measured.joules_per_sample):
         yield _energy(joules, gpus)

@@ -2,15 +2,25 @@
 
 from dataclasses import replace
 
+import pytest
+
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.ratios import Rank
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
 from orchestrator.results.evidence import Stored
+from orchestrator.results.records import ProvedWith
 from tests.unit.reporting import synthetic as s
 
+HEAVIER = (
+    ", which kept 0.50 CPU cores busy; 2 of 2 cells kept over a tenth more busy, the most {0} 1.90 and {1} 1.90: "
+    "prove it with such a cell (orchestrator doctor --interference --select '{0}')"
+)
 
-def warnings(*, ran_on: list[str], beside: str, idle_builders: tuple[str, ...] = ()) -> list[str]:
+
+def warnings(
+    *, ran_on: list[str], beside: str, idle_builders: tuple[str, ...] = (), proved_with: ProvedWith | None = None
+) -> list[str]:
     """The warnings on two cells, of which the second is twice as fast, on GPUs each 20 % slower than the one before."""
     cells = [s.cell(each, repeats=len(ran_on)) for each in (s.MXNET, s.TORCH)]
     stored: list[Stored] = []
@@ -21,10 +31,11 @@ def warnings(*, ran_on: list[str], beside: str, idle_builders: tuple[str, ...] =
             for each, gpu in zip(s.ok(cell, rates, spread=0.0), ran_on, strict=True)
         ]
     plan = s.plan(cells)
+    record = s.record(plan).model_copy(update={"proved_with": proved_with})
     return [
         warning
-        for warning in compose(s.record(plan), plan, stored, idle_builders=idle_builders).warnings
-        if "GPU" in warning
+        for warning in compose(record, plan, stored, idle_builders=idle_builders).warnings
+        if "GPU" in warning or "proved" in warning
     ]
 
 
@@ -35,6 +46,31 @@ def test_neighbours_and_differences_of_gpus_are_told() -> None:
     assert differences == (
         "speed of each GPU over the mean of all, estimated from 4 repeats: GPU-0 1.118 and GPU-1 0.894"
     )
+
+
+@pytest.mark.parametrize(
+    ("cpu_cores", "said"),
+    [
+        (1.9, ", and none of 2 cells kept over a tenth more CPU cores busy"),
+        (1.8, ", and none of 2 cells kept over a tenth more CPU cores busy"),
+        (0.5, HEAVIER),
+        (None, "; how many CPU cores it kept busy is not known, nor which cells are heavier"),
+    ],
+)
+def test_heavier_cells_than_that_of_the_proof_are_told(cpu_cores: float | None, said: str) -> None:
+    """By the CPU cores that cells kept busy, which are 1.9 here."""
+    proof = ProvedWith(cell="light", ratio=0.999, low=0.99, high=1.01, cpu_cores=cpu_cores)
+    _, warning, _ = warnings(ran_on=["GPU-0", "GPU-1"], beside="other/0", proved_with=proof)
+    cells = [s.cell(each).id for each in (s.MXNET, s.TORCH)]
+
+    proved = "that cells beside others are as fast as alone was proved with light (0.999 ×, 0.990–1.010)"
+    assert warning == proved + said.format(*cells)
+
+
+def test_cells_alone_need_no_proof() -> None:
+    proof = ProvedWith(cell="light", ratio=0.999, low=0.99, high=1.01)
+
+    assert warnings(ran_on=["GPU-0", "GPU-0"], beside="", proved_with=proof) == []
 
 
 def test_one_gpu_alone_tells_nothing() -> None:

@@ -1,13 +1,14 @@
 """Parity checks whose GPUs are watched, by a fake of the driver's library, since the hosts of these tests have none."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.devices import Allocation
+from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.devices.watch.processes import OwnProcesses
 from orchestrator.domain import Outcome, Status, System, Workload
@@ -43,9 +44,18 @@ def after(change: Callable[[], object], behaviour: Behaviour = answering) -> Beh
 
 
 def carry_out(
-    folder: Path, driver: FakeDriver, *checks: Behaviour, models: int = 1, gpus: int = 1
+    folder: Path,
+    driver: FakeDriver,
+    *checks: Behaviour,
+    models: int = 1,
+    gpus: int = 1,
+    gate: Sequence[GateEnd] = (),
 ) -> tuple[list[ParityOutcome], list[Outcome], FakeRuntime]:
-    """Check some models on a host with GPUs, of which the first behave so, and measure a cell of each."""
+    """Check some models on a host with GPUs, of which the first behave so, and measure a cell of each.
+
+    The gate ends so, once for each launch, and then with free GPUs.
+    """
+    ends_of_gate = iter(gate)
     runtime = FakeRuntime([*checks, *[measured] * models])
     around, _ = surroundings(folder / "run", runtime)
 
@@ -58,6 +68,7 @@ def carry_out(
         for model in MODELS[:models]
     ]
     around = replace(around, inventory=host, gpu_watch=watch, answers=folder / "answers")
+    around = replace(around, gpu_gate=lambda *_: next(ends_of_gate, GateEnd(0.0)))
     outcomes = list(execute(replace(a_plan(*cells), parity=True), around))
     store = Checks(Run(folder / "run"))
     ends = [store.outcome(f"fake-1-cpu/{model}") for model in MODELS[:models]]
@@ -109,3 +120,14 @@ def test_failures_in_checks_count_for_the_run(tmp_path: Path) -> None:
     assert ends[2].reason == ("GPU 0 is left out after 2 failures, the last one: 1 uncorrectable memory errors (ECC)")
     assert {each.ran_on for each in outcomes} == {GPU_B.uuid}
     assert [task.allocation.gpus for task in runtime.tasks[:2]] == [(GPU_A,)] * 2
+
+
+def test_a_check_waits_for_free_gpus(tmp_path: Path) -> None:
+    """One whose GPU stays held is not launched and names who holds it. The cell finds the GPU free."""
+    held = GateEnd(60.0, "GPU 0: python (process 123 of alice) runs on it")
+    (end,), (outcome,), runtime = carry_out(tmp_path, FakeDriver(), gate=[held])
+
+    assert end.status is Status.NO_DEVICE
+    assert end.reason == "not free after 60 s of waiting: GPU 0: python (process 123 of alice) runs on it"
+    assert outcome.status is Status.OK
+    assert [request["mode"] for request in runtime.launched] == ["train"]

@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
-from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
+from orchestrator.running.slots.schedule import PlacedJob, Schedule
 from orchestrator.running.slots.side_by_side import JobsAtOnce, Neighbours
+from orchestrator.running.slots.waiting import SlotJob
 from tests.unit.running.slots.virtual_host import GPUS, ONE, POOLS, a_job
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.domain import System
-from orchestrator.running.slots.schedule import Schedule, SlotJob
+from orchestrator.running.slots.schedule import Schedule
+from orchestrator.running.slots.waiting import SlotJob
 from tests.unit.running.slots.virtual_host import (
     FOUR,
     GPUS,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from orchestrator.devices import Cpu, Gpu, Inventory
 from orchestrator.domain import System
-from orchestrator.running.slots.schedule import PlacedJob, Schedule, SlotJob
+from orchestrator.running.slots.schedule import PlacedJob, Schedule
+from orchestrator.running.slots.waiting import SlotJob
 
 GPUS = tuple(Gpu(index, f"GPU-{index}", "Fake", 2**34, numa_node=index // 4) for index in range(8))
 CPUS = tuple(Cpu(number, number // 2, number // 16, number // 16) for number in range(32))

@@ -1,0 +1,88 @@
+"""The networks of `torch_loop.py`, each with its optimizer and the shape of its data."""
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+def normalised(before, filters, kernel=3, stride=1, bias=False):
+    """Return a convolution that keeps the size or halves it, with batch norm."""
+    padding = kernel // 2 if stride == 1 else 0
+    convolution = nn.Conv2d(before, filters, kernel, stride, padding, bias=bias)
+    return nn.Sequential(convolution, nn.BatchNorm2d(filters, eps=1e-3))
+
+
+class Block(nn.Module):
+    """Two convolutions of ResNet20 with a shortcut past them."""
+
+    def __init__(self, before, filters, stride):
+        super().__init__()
+        self.halves = stride > 1
+        self.first = normalised(before, filters, 3, stride)
+        self.second = normalised(filters, filters)
+        self.shortcut = normalised(before, filters, 1, stride) if self.halves else nn.Identity()
+
+    def forward(self, x):
+        padded = functional.pad(x, (0, 1, 0, 1)) if self.halves else x
+        inner = self.second(functional.relu(self.first(padded)))
+        return functional.relu(inner + self.shortcut(x))
+
+
+class LastOutput(nn.Module):
+    """An LSTM that gives its last output."""
+
+    def __init__(self, features, units):
+        super().__init__()
+        self.lstm = nn.LSTM(features, units, batch_first=True)
+        self.lstm.bias_hh_l0.requires_grad = False  # one bias is enough
+
+    def forward(self, x):
+        return self.lstm(x)[0][:, -1]
+
+
+def lenet():
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 5),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Conv2d(6, 16, 3),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(400, 120),
+        nn.ReLU(),
+        nn.Linear(120, 84),
+        nn.ReLU(),
+        nn.Linear(84, 10),
+    )
+
+
+def resnet20():
+    blocks, before = [], 16
+    for filters in (16, 32, 64):
+        for number in range(3):
+            blocks.append(Block(before, filters, 2 if filters > 16 and number == 0 else 1))
+            before = filters
+    return nn.Sequential(
+        normalised(3, 16), nn.ReLU(), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)
+    )
+
+
+def vgg19():
+    layers, before = [], 3
+    for filters, convolutions in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
+        for _ in range(convolutions):
+            layers += [normalised(before, filters, bias=True), nn.ReLU()]
+            before = filters
+        layers.append(nn.MaxPool2d(2))
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(512, 10))
+
+
+def lstm():
+    return nn.Sequential(LastOutput(60, 128), nn.Linear(128, 60))
+
+
+def optimizer(name, parameters, fused):
+    if name == "lstm":
+        return torch.optim.RMSprop(parameters, lr=0.01, alpha=0.9, eps=1e-7)
+    return torch.optim.Adam(parameters, lr=0.001, **({"fused": True} if fused else {}))
