@@ -35,7 +35,7 @@ def test_loops_and_runs_train_on_same_numbers() -> None:
 def test_every_loop_takes_them(loop: Path) -> None:
     text = loop.read_text()
 
-    assert re.search(r"in learnable\.batches\(args\.batch\)", text)
+    assert re.search(r"in learnable\.batches\(args\.batch[,)]", text)
     assert not re.search("rand", text)
 
 
