@@ -54,6 +54,13 @@ class ClusterRun:
         """Return true if this is a run on a cluster, and no other folder."""
         return (self.folder / CLUSTER).exists()
 
+    @property
+    def resume_command(self) -> str:
+        """Return the command that goes on with the run."""
+        is_check = self.is_there and self.record().is_fleet_check
+        command = "doctor --fleet" if is_check else "run"
+        return f"orchestrator {command} --resume {self.name} --results {self.folder.parent}"
+
     def record(self) -> ClusterRecord:
         """Read `cluster.json`. Raises `InputError` if it is missing, broken or newer than this program."""
         return read_cluster(self.folder / CLUSTER)

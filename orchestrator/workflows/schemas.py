@@ -35,7 +35,7 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,
     ship.COLLECTED_RUNS, ship.MERGED_RUNS,
-    host.DATASETS, host.FITNESS, host.SURPLUS,
+    host.DATASETS, host.FITNESS, host.FLEET, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""
 

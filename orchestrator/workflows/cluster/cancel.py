@@ -35,7 +35,7 @@ class CancelResult:
     @property
     def resume_command(self) -> str:
         """The command that goes on with the run."""
-        return f"orchestrator run --resume {self.cluster.name} --results {self.cluster.folder.parent}"
+        return self.cluster.resume_command
 
 
 def cancel(options: CancelOptions, host: Host) -> CancelResult:

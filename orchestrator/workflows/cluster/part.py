@@ -68,8 +68,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
     if others and not has_begun:
         host.say(f"part {record.part} begins anew on {node}: figures of {', '.join(others)} do not mix with its own")
     job = _resumed(run, record, host) if has_begun else _new(run, record, plan, ClusterRun(folder.parent.parent), host)
-    cluster = folder.parent.parent
-    go_on = f"orchestrator run --resume {cluster.name} --results {cluster.parent}"
+    go_on = ClusterRun(folder.parent.parent).resume_command
     carry_out(job, run_options(record.options, folder, retry_failed=options.retry_failed), host, go_on)
     report_page(run, read_report(run))
     return PartResult(run, host.stop.is_set())
