@@ -44,7 +44,6 @@ def register(app: typer.Typer) -> None:
     app.command(
         "doctor",
         epilog=examples(
-            "orchestrator doctor --results /srv/results",
             "orchestrator doctor --interference --select 'torch-*-1_gpu/resnet20-train-*'",
             "orchestrator doctor --fleet --site cluster.yaml --select 'torch-*-cpu/lenet-infer-*'",
         ),

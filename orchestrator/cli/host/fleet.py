@@ -7,7 +7,7 @@ import typer
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import DETACHING, INTERRUPTED, this_host
 from orchestrator.errors import HostError, InputError
-from orchestrator.wording import counted, factor
+from orchestrator.wording import counted
 
 if TYPE_CHECKING:
     from orchestrator.workflows.cluster.run import ClusterResult
@@ -61,8 +61,13 @@ def _show(report: "FleetReport") -> None:
 def _heading(cell: "CellOverFleet") -> str:
     if cell.low is None or cell.high is None:
         return f"{cell.cell_id}: too few rounds or nodes are measured"
-    span = f"{factor(cell.low)} to {factor(cell.high)}"
-    return f"{cell.cell_id}: {counted(cell.rounds, 'round')}; like nodes are {span} × the middle of the fleet"
+    span = f"{_off(cell.low)} to {_off(cell.high)}"
+    return f"{cell.cell_id}: {counted(cell.rounds, 'round')}; like nodes are {span} off the middle of the fleet"
+
+
+def _off(ratio: float) -> str:
+    """Return a ratio as its distance from 1, such as `−4.9 %`."""
+    return f"{100 * (ratio - 1):+,.1f} %".replace("-", "−")
 
 
 def _table(cell: "CellOverFleet") -> object:
@@ -70,12 +75,12 @@ def _table(cell: "CellOverFleet") -> object:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("node", "", "× the middle", "interval"):
+    for column in ("node", "", "off the middle", "interval"):
         table.add_column(column, overflow="fold")
     for node in sorted(cell.nodes, key=lambda each: each.ratio):
         likeness = Text(node.likeness.value, style=_STYLES[node.likeness])
-        interval = f"{factor(node.low)} – {factor(node.high)}"
-        table.add_row(Text(node.node), likeness, Text(factor(node.ratio)), Text(interval))
+        interval = f"{_off(node.low)} to {_off(node.high)}"
+        table.add_row(Text(node.node), likeness, Text(_off(node.ratio)), Text(interval))
     for name in cell.left_out:
         table.add_row(Text(name), Text("left out", style="dim"), Text("–"), Text("–"))
     return table

@@ -31,11 +31,7 @@ def site_of(options: FleetOptions, host: Host) -> Site:
 
     Raises `InputError` with every mistake of the site file, and for a site without a scheduler.
     """
-    site = (
-        Site(Executor.SLURM) if options.nodes and options.site == option_values.NO_SITE else chosen_site(options, host)
-    )
-    if site is None and options.nodes:
-        site = Site(Executor.SLURM)
+    site = chosen_site(replace(options, detach=False), host) or (Site(Executor.SLURM) if options.nodes else None)
     if site is None:
         raise InputError("--fleet compares the nodes of a cluster: name its site file with --site FILE, or --node NODE")
     if site.executor is Executor.LOCAL:

@@ -25,12 +25,16 @@ from orchestrator.workflows import build, option_values, schemas
 from orchestrator.workflows.build import BuildResult
 from orchestrator.workflows.cluster import cancel
 from orchestrator.workflows.cluster.cancel import CancelResult
+from orchestrator.workflows.cluster.run import ClusterResult
+from orchestrator.workflows.fleet import check as fleet_check
+from orchestrator.workflows.fleet.check import FleetResult
 from orchestrator.workflows.schemas import DOCUMENTS
 from orchestrator.workflows.ship import export, load, push
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
 from orchestrator.workflows.ship.push import PushResult
 from tests.unit.cli.conftest import Program
+from tests.unit.workflows.fleet.judged import JUDGED
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "guard" / "corpus"
@@ -66,6 +70,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "merged-runs": ("merge", "hosts.tar.zst"),
     "datasets": ("data",),
     "fitness": ("doctor",),
+    "fleet": ("doctor", "--fleet", "--site", "cluster.yaml"),
     "surplus": ("clean",),
 }
 """A command line for each document, without `--json`. A second word tells two of one document apart."""
@@ -122,6 +127,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cancel, "cancel", lambda *_: cancelled)
     pushed = PushedImage("bench/a:1", "bench/a:1-2", f"registry:5000/bench/a@sha256:{'0' * 64}", 3)
     monkeypatch.setattr(push, "push", lambda *_: PushResult("registry:5000", (pushed,), ("bench/b:1",), "build"))
+    monkeypatch.setattr(fleet_check, "check", lambda *_: FleetResult(ClusterResult(cancelled.cluster, False), JUDGED))
     real = build.build
     monkeypatch.setattr(build, "build", lambda options, host: real(options, host) if options.render else built)
 
