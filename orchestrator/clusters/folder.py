@@ -57,9 +57,14 @@ class ClusterRun:
     @property
     def resume_command(self) -> str:
         """Return the command that goes on with the run."""
-        is_check = self.is_there and self.record().is_fleet_check
-        command = "doctor --fleet" if is_check else "run"
-        return f"orchestrator {command} --resume {self.name} --results {self.folder.parent}"
+        return f"orchestrator {self._command} --resume {self.name} --results {self.folder.parent}"
+
+    @property
+    def _command(self) -> str:
+        record = self.record() if self.is_there else None
+        if record is None or (record.site.kubernetes is None and not record.is_fleet_check):
+            return "run"
+        return "doctor --fleet" if record.is_fleet_check else "render k8s"
 
     def record(self) -> ClusterRecord:
         """Read `cluster.json`. Raises `InputError` if it is missing, broken or newer than this program."""

@@ -46,13 +46,17 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the run cannot be written.
     """
+    return write(split(options, host), options, site, results_of(options, site))
+
+
+def split(options: ClusterOptions, host: Host) -> FrozenParts:
+    """Plan a matrix and split it. Raises as `freeze` does."""
     planned = plan_matrix(options, host)
     plan = with_data(planned.plan, planned.matrix, options.data, host)
     plan = jobs.repeated(plan, options.repeats)
     for warning in plan.warnings:
         host.say(f"warning: {warning}")
-    frozen = FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
-    return write(frozen, options, site, results_of(options, site))
+    return FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
 
 
 def results_of(options: RunOptions, site: Site) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from orchestrator.bundles.returns.results_manifest import MERGED
+from orchestrator.clusters import kubernetes
 from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.devices import another_machine, host_facts
@@ -76,7 +77,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
 
 def this_node(host: Host) -> str:
     """Return the name of the node that this process is on."""
-    return host.environment.get(NODE_VARIABLE) or platform.node()
+    return host.environment.get(NODE_VARIABLE) or host.environment.get(kubernetes.NODE_VARIABLE) or platform.node()
 
 
 def _with_own_cache(host: Host) -> Host:

@@ -15,7 +15,7 @@ from orchestrator.results.writing import locked
 from orchestrator.workflows.cluster import cancelled
 from orchestrator.workflows.cluster.follow import Follower, Pause
 from orchestrator.workflows.cluster.freeze import freeze
-from orchestrator.workflows.cluster.options import ClusterOptions
+from orchestrator.workflows.cluster.options import ClusterOptions, refuse_kubernetes
 from orchestrator.workflows.cluster.part import PartOptions, measure_part
 from orchestrator.workflows.cluster.submission import Submitter
 from orchestrator.workflows.host.host import Host
@@ -55,6 +55,7 @@ def run(options: ClusterOptions, site: Site, host: Host, pause: Pause | None = N
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the scheduler cannot be used.
     """
+    refuse_kubernetes(site)
     cluster = freeze(options, site, host)
     host.say(f"run: {cluster.folder}")
     return _reported(measured(cluster, options, host, pause))
@@ -78,6 +79,7 @@ def measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pa
     Raises `HostError` if the scheduler cannot be used, or if another program follows the run.
     """
     record = cluster.record()
+    refuse_kubernetes(record.site)
     in_use = HostError(f"{cluster.folder}: another orchestrator follows this run; a first Ctrl-C there detaches it")
     lock = locked(cluster.folder / ".lock", in_use, "choose another --results")
     try:

@@ -34,8 +34,9 @@ def site_of(options: FleetOptions, host: Host) -> Site:
     site = chosen_site(replace(options, detach=False), host) or (Site(Executor.SLURM) if options.nodes else None)
     if site is None:
         raise InputError("--fleet compares the nodes of a cluster: name its site file with --site FILE, or --node NODE")
-    if site.executor is Executor.LOCAL:
-        raise InputError("--fleet compares nodes, and this site says `executor: local`: name another with --site FILE")
+    if site.executor is not Executor.SLURM:
+        used = site.executor
+        raise InputError(f"--fleet needs Slurm, and this site says `executor: {used}`: name another with --site FILE")
     return replace(site, replicate=1)
 
 
