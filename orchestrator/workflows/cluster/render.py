@@ -7,7 +7,7 @@ from orchestrator.clusters.arrays import minutes
 from orchestrator.clusters.folder import ClusterRun, part_states
 from orchestrator.clusters.kubernetes import WantedPods, job, lacking, text
 from orchestrator.clusters.record import ClusterRecord, plan_of
-from orchestrator.clusters.site import Executor, Pods, Site
+from orchestrator.clusters.site import Pods, Site
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.results.writing import made_folder, write_atomically
@@ -77,7 +77,7 @@ def _new(options: ClusterOptions, host: Host) -> ClusterRun:
     auto = options.runtime is RuntimeName.AUTO
     options = replace(options, runtime=RuntimeName.VENV) if auto else options
     frozen = split(options, host)
-    mistakes = [*lacking((part for part, _ in frozen.parts), pods), *_unreachable(frozen.plan)]
+    mistakes = [*lacking((part for part, _ in frozen.parts), pods), *unreachable(frozen.plan)]
     if mistakes:
         raise InputError(*mistakes)
     cluster = write(frozen, options, site, results_of(options, site))
@@ -87,13 +87,11 @@ def _new(options: ClusterOptions, host: Host) -> ClusterRun:
 
 def _pods(site: Site, whose: str) -> Pods:
     if site.kubernetes is None:
-        raise InputError(
-            f"{whose} says `executor: {site.executor}`: render k8s needs `executor: {Executor.KUBERNETES}`"
-        )
+        raise InputError(f"{whose} says `executor: {site.executor}`: render k8s needs `executor: kubernetes`")
     return site.kubernetes
 
 
-def _unreachable(plan: Plan) -> list[str]:
+def unreachable(plan: Plan) -> list[str]:
     """Return the mistakes about files of this host, which no pod sees."""
     names = [data.name for data in plan.data]
     return [f"no pod sees the files of {listing(names)}: select cells with synthetic data"] if names else []
