@@ -41,6 +41,7 @@ CORPUS = ROOT / "tests" / "guard" / "corpus"
 TEST = "20260301T030405Z-slower"
 CELL = "torch-2.13.0-cpu/lenet-train-b200"
 MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nsteps: 10\nrepeats: 2\n"
+SITE = "version: 1\nexecutor: kubernetes\nkubernetes: {image: o, claim: c, queue: q, cpus: 2, memory: 4Gi}\n"
 NOOP = ("-f", "noop.yaml", "--runtime", "host", "--idle-wait", "0")
 CASES: Mapping[str, tuple[str, ...]] = {
     "plan": ("plan",),
@@ -48,6 +49,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "images": ("build",),
     "dockerfiles": ("build", "--render", "dockerfiles"),
     "cancelled-run": ("cancel", "latest"),
+    "kubernetes-jobs": ("render", "k8s", "--site", "k8s.yaml", "-f", "noop.yaml"),
     "report": ("run", *NOOP),
     "report again": ("report", "--results", "hosts"),
     "side-by-side": ("report", "--all", "--results", "hosts"),
@@ -99,6 +101,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with matrices, on a host without an engine or an index."""
     shutil.copy(CORPUS / "resumed" / "matrix.yaml", tmp_path)  # the search is of this one
     (tmp_path / "noop.yaml").write_text(MATRIX)
+    (tmp_path / "k8s.yaml").write_text(SITE)
     (tmp_path / "nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.5.1\n")
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "mxnet-1.5.1-py3-none-any.whl").touch()
