@@ -35,6 +35,7 @@ COMMANDS = {
     "build": ("measure.build", "Build the images that are missing."),
     "run": ("measure.run", "Run a matrix, or the plan of a bundle, and report."),
     "cancel": ("measure.cluster", "Cancel the jobs of a run on a cluster."),
+    "render": ("measure.render", "Write the Jobs of a run for Kubernetes."),
     "report": ("look.report", "Show runs again from their files, alone or side by side."),
     "runs": ("look.runs", "List the runs of a results folder."),
     "show": ("look.runs", "Show how every repeat of a run or of a cell ended."),

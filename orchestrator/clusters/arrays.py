@@ -34,6 +34,8 @@ class JobArray:
     nodes: int = 1
     """Of each job; each measures the part."""
     exclude: tuple[str, ...] = ()
+    node: str = ""
+    """The node that it has to run on; empty for any."""
 
     def halves(self) -> "tuple[JobArray, JobArray]":
         """Return two arrays with the same parts, for a scheduler that takes no more at once."""
@@ -41,22 +43,24 @@ class JobArray:
         return self._with(self.parts[:middle]), self._with(self.parts[middle:])
 
     def _with(self, parts: tuple[str, ...]) -> "JobArray":
-        return JobArray(parts, self.minutes, self.needs, self.nodes, self.exclude)
+        return JobArray(parts, self.minutes, self.needs, self.nodes, self.exclude, self.node)
 
 
 def arrays(wanted: Iterable[Wanted], site: Site) -> Iterator[JobArray]:
     """Yield the arrays of parts, the longest first, so that a long part does not begin when all others have ended.
 
     A bound on the nodes at once counts within an array and arrays then run in turn, so parts of all lengths share one.
+    A part of a certain node is an array of its own: the tasks of an array cannot have different nodes.
     """
-    together: dict[tuple[NodeNeeds, int, tuple[str, ...], int], list[Wanted]] = {}
+    together: dict[tuple[NodeNeeds, int, tuple[str, ...], int, str], list[Wanted]] = {}
     for each in sorted(wanted, key=lambda each: -each.part.seconds):
         band = 0 if site.nodes_at_once else minutes(each.part.seconds, site.time)
-        together.setdefault((each.part.needs, each.nodes, each.measured_on, band), []).append(each)
-    for (needs, nodes, exclude, _), members in together.items():
+        own = each.part.name if each.part.node else ""
+        together.setdefault((each.part.needs, each.nodes, each.measured_on, band, own), []).append(each)
+    for (needs, nodes, exclude, _, _), members in together.items():
         limit = minutes(members[0].part.seconds, site.time)
         for names in _chunks([each.part.name for each in members]):
-            yield JobArray(names, limit, needs, nodes, exclude)
+            yield JobArray(names, limit, needs, nodes, exclude, members[0].part.node)
 
 
 def minutes(seconds: float, limits: TimeLimits) -> int:

@@ -54,6 +54,18 @@ class ClusterRun:
         """Return true if this is a run on a cluster, and no other folder."""
         return (self.folder / CLUSTER).exists()
 
+    @property
+    def resume_command(self) -> str:
+        """Return the command that goes on with the run."""
+        return f"orchestrator {self._command} --resume {self.name} --results {self.folder.parent}"
+
+    @property
+    def _command(self) -> str:
+        record = self.record() if self.is_there else None
+        if record is None or (record.site.kubernetes is None and not record.is_fleet_check):
+            return "run"
+        return "doctor --fleet" if record.is_fleet_check else "render k8s"
+
     def record(self) -> ClusterRecord:
         """Read `cluster.json`. Raises `InputError` if it is missing, broken or newer than this program."""
         return read_cluster(self.folder / CLUSTER)

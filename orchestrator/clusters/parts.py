@@ -39,6 +39,8 @@ class Part:
     seconds: float
     """Its estimated time, on a node that has nothing yet."""
     needs: NodeNeeds
+    node: str = ""
+    """The node that has to measure it; empty for any."""
 
 
 def group_of(cell: Cell) -> Group:
@@ -57,15 +59,24 @@ def parts(plan: Plan, estimated: Callable[[Plan], float]) -> Iterator[tuple[Part
 
 
 def _part(name: str, plan: Plan, seconds: float) -> Part:
+    return Part(name, groups_of(plan), sum(cell.repeats for cell in plan.cells), seconds, needs_of(plan))
+
+
+def groups_of(plan: Plan) -> tuple[str, ...]:
+    """Return the groups of a plan, for people."""
+    groups = map(group_of, plan.cells)
+    return tuple(dict.fromkeys(f"{workload.label} on {system.name}" for system, workload in groups))
+
+
+def needs_of(plan: Plan) -> NodeNeeds:
+    """Return the least that a node must have for all cells of a plan."""
     systems = dict.fromkeys(cell.system for cell in plan.cells)
     wishes = (wish for system in systems for wish in (system.gpu, system.mig) if wish)
-    needs = NodeNeeds(
+    return NodeNeeds(
         cpus=max((system.cpus or 0 for system in systems), default=0),
         gpus=max((system.gpus for system in systems), default=0),
         gpu=next(wishes, ""),
     )
-    groups = dict.fromkeys(f"{workload.label} on {system.name}" for system, workload in map(group_of, plan.cells))
-    return Part(name, tuple(groups), sum(cell.repeats for cell in plan.cells), seconds, needs)
 
 
 def _cells_together(plan: Plan) -> Iterator[list[Cell]]:

@@ -50,6 +50,11 @@ class ClusterRecord(Strict):
     parts: tuple[Part, ...]
     plan: dict[str, Any]
 
+    @property
+    def is_fleet_check(self) -> bool:
+        """Return true if every part is a round of the same cells on a node of its own."""
+        return any(part.node for part in self.parts)
+
 
 class PartRecord(Strict):
     """`part.json`: all that a node needs to measure a part, with the files of its run."""

@@ -1,4 +1,4 @@
-"""The commands of Slurm: `sbatch`, `squeue`, `sacct` and `scancel`."""
+"""The commands of Slurm: `sbatch`, `squeue`, `sacct`, `scancel` and `sinfo`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 from orchestrator import processes
 from orchestrator.clusters.states import (
     HISTORY_FORMAT,
+    NODE_FORMAT,
     QUEUE_FORMAT,
     Refusal,
     SeenJob,
     has_no_accounting,
     read_history,
+    read_nodes,
     read_queue,
     refusal,
 )
@@ -19,7 +21,7 @@ from orchestrator.processes import Captured, StartError, last_line
 
 TIMEOUT_S = 120.0
 """Of one command. A busy controller may take a minute."""
-_STEERING = ("SBATCH_", "SLURM_", "SQUEUE_", "SACCT_", "SCANCEL_", "SRUN_", "SALLOC_")
+_STEERING = ("SBATCH_", "SLURM_", "SQUEUE_", "SACCT_", "SCANCEL_", "SINFO_", "SRUN_", "SALLOC_")
 """Beginnings of variables that change what the commands do. A shell inside another job has many of them."""
 _KEPT = {"SLURM_CONF", "SLURM_JWT"}
 
@@ -89,6 +91,20 @@ class Slurm:
         said = self._said("scancel", *jobs)
         if said.exit_code != 0 and refusal(said.errors) is Refusal.AWAY:
             raise HostError(f"scancel: {last_line(said.errors)}; try again when the controller answers")
+
+    def nodes(self, partition: str | None, named: str = "") -> dict[str, bool]:
+        """Ask for the nodes of a partition, or of a list such as `node[1-8]`, and return which of them take jobs.
+
+        Raises `HostError` if the controller does not answer, or knows no such nodes.
+        """
+        chosen = [f"--partition={partition}"] if partition else []
+        listed = [f"--nodes={named}"] if named else []
+        said = self._said("sinfo", "--noheader", "--Node", f"--format={NODE_FORMAT}", *chosen, *listed)
+        if said.exit_code != 0:
+            away = refusal(said.errors) is Refusal.AWAY
+            remedy = "try again when the controller answers" if away else "name nodes that `sinfo` lists"
+            raise HostError(f"sinfo: {last_line(said.errors)}; {remedy}")
+        return read_nodes(said.output)
 
     def _said(self, program: str, *arguments: str) -> Captured:
         try:

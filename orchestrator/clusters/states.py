@@ -61,6 +61,10 @@ _CANCELLED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+(?: D
 _CAUSES = {
     "TIME LIMIT": JobState.TIMEOUT, "NODE FAILURE": JobState.NODE_FAIL, "PREEMPTION": JobState.PREEMPTED,
 }  # fmt: skip
+NODE_FORMAT = "%N|%T"
+"""Of `sinfo`: node and state."""
+_TAKES_JOBS = {"idle", "mixed", "allocated", "completing", "reserved", "planned"}
+"""States of a node that runs jobs, or will when those before have ended."""
 _TASK = re.compile(r"(\d+)_(\d+)")
 
 
@@ -117,6 +121,12 @@ def read_history(text: str) -> Iterator[SeenJob]:
             node = "" if node == "None assigned" else node
             exit_status = f"exit status {status}" if status not in {"", "0:0"} else ""
             yield SeenJob(int(task[1]), int(task[2]), state_of(word), _plain(node), reason=exit_status)
+
+
+def read_nodes(text: str) -> dict[str, bool]:
+    """Return the nodes of an answer of `sinfo`, each with whether it takes jobs. A node is listed by each partition."""
+    lines = (line.split("|") for line in text.splitlines() if line.count("|") == 1)
+    return {name.strip(): word.strip().rstrip("*~#!%$@^-+").lower() in _TAKES_JOBS for name, word in lines}
 
 
 def read_log(text: str) -> tuple[JobState | None, str]:

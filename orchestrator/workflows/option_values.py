@@ -30,6 +30,8 @@ IDLE_WAIT_S = 10.0
 """Longest wait for an idle host before a cell."""
 INTERFERENCE_ROUNDS = 8
 """Times that a cell is measured alone and beside others."""
+FLEET_ROUNDS = 8
+"""Times that every node of a fleet measures the same cells."""
 KEEP_LAST = 1
 """Newest contents to keep of each image."""
 HISTORY_METRICS = ("throughput",)
@@ -37,10 +39,11 @@ HISTORY_METRICS = ("throughput",)
 SCHEMAS = (
     "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "telemetry", "event",
     "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
-    "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "report", "side-by-side", "runs", "repeats",
-    "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release",
-    "history", "exported-bundle", "verified-bundle", "loaded-bundle", "pushed-images", "collected-runs", "merged-runs",
-    "datasets", "fitness", "surplus",
+    "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "kubernetes-jobs", "report", "side-by-side",
+    "runs", "repeats", "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record",
+    "accepted-release", "history", "exported-bundle", "verified-bundle", "loaded-bundle", "pushed-images",
+    "collected-runs", "merged-runs",
+    "datasets", "fitness", "fleet", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""
 

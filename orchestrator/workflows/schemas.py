@@ -30,12 +30,12 @@ from orchestrator.results.schemas import CONTRACT, contract_schema
 from orchestrator.workflows.documents import host, look, measure, records, ship
 
 DOCUMENTS: tuple[DocumentKind, ...] = (
-    PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES, measure.CANCELLED_RUN,
+    PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES, measure.CANCELLED_RUN, measure.KUBERNETES_JOBS,
     REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, look.MODELS, look.FRAMEWORKS,
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,
     ship.COLLECTED_RUNS, ship.MERGED_RUNS,
-    host.DATASETS, host.FITNESS, host.SURPLUS,
+    host.DATASETS, host.FITNESS, host.FLEET, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""
 

@@ -18,7 +18,24 @@ if TYPE_CHECKING:
 Interference = Annotated[
     bool, typer.Option("--interference", help="Measure if cells on different GPUs disturb each other.")
 ]
-Rounds = Annotated[int, typer.Option("--rounds", min=3, help="With --interference: how often alone and beside others.")]
+Fleet = Annotated[
+    bool, typer.Option("--fleet", help="Measure the same cells on every node of a cluster: which is unlike the others?")
+]
+Rounds = Annotated[
+    int, typer.Option("--rounds", min=3, help="Of --interference, alone and beside others; of --fleet, on every node.")
+]
+Site = Annotated[
+    str | None,
+    typer.Option("--site", metavar="FILE", help="With --fleet: the site file; by default that of `run`."),
+]
+Nodes = Annotated[
+    list[str],
+    typer.Option("--node", metavar="NODE", help="With --fleet: a node, or a list such as 'node[1-8]'; default: all."),
+]
+Detach = Annotated[bool, typer.Option("--detach", help="With --fleet: submit, and return at once.")]
+ResumeCheck = Annotated[
+    str | None, typer.Option("--resume", metavar="RUN", help="With --fleet: attach to a check again, or report it.")
+]
 _STYLES = {"ok": "green", "unknown": "dim", "warning": "yellow", "unfit": "red"}
 
 
@@ -27,8 +44,8 @@ def register(app: typer.Typer) -> None:
     app.command(
         "doctor",
         epilog=examples(
-            "orchestrator doctor --results /srv/results",
             "orchestrator doctor --interference --select 'torch-*-1_gpu/resnet20-train-*'",
+            "orchestrator doctor --fleet --site cluster.yaml --select 'torch-*-cpu/lenet-infer-*'",
         ),
     )(doctor)
 
@@ -37,14 +54,33 @@ def doctor(
     results: Results = option_values.RESULTS,
     base_image: BaseImage = None,
     interference: Interference = False,
+    fleet: Fleet = False,
     file: MatrixFile = None,
     select: Select = [],
     rounds: Rounds = option_values.INTERFERENCE_ROUNDS,
     runtime: RuntimeOption = option_values.RuntimeName.AUTO,
     idle_wait: IdleWait = option_values.IDLE_WAIT_S,
+    site: Site = None,
+    node: Nodes = [],
+    detach: Detach = False,
+    resume: ResumeCheck = None,
     json: Json = False,
 ) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
+    if fleet and interference:
+        raise InputError("--fleet and --interference are two measurements: give one of them")
+    if fleet:
+        from orchestrator.cli.host import fleet as of_nodes
+        from orchestrator.workflows.fleet.options import FleetOptions
+
+        check = FleetOptions(
+            file=file, select=select, rounds=rounds, runtime=runtime, base_image=base_image, idle_wait_s=idle_wait,
+            results=results, site=site, nodes=node, detach=detach, resume=resume,
+        )  # fmt: skip
+        of_nodes.check(check, json=json)
+        return
+    if site or node or detach or resume:
+        raise InputError("--site, --node, --detach and --resume go with --fleet: give that too, or leave them out")
     if interference:
         from orchestrator.workflows.interference import InterferenceOptions
 
@@ -54,7 +90,9 @@ def doctor(
         _prove(options)
         return
     if file or select:
-        raise InputError("--file and --select choose the cell of --interference: give that too, or leave them out")
+        raise InputError(
+            "--file and --select choose cells of --interference and --fleet: give one of these, or leave them out"
+        )
     from orchestrator.workflows import doctor as workflow
     from orchestrator.workflows.doctor import DoctorOptions
     from orchestrator.workflows.documents.host import fitness_document

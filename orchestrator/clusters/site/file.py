@@ -7,6 +7,7 @@ from pydantic import WithJsonSchema as Schema
 
 from orchestrator.clusters.site import options
 from orchestrator.clusters.site.model import Executor, GpuRequest
+from orchestrator.clusters.site.pods import KubernetesEntry
 from orchestrator.errors import did_you_mean
 from orchestrator.matrix.values.kinds import Axis, Seconds, Text, shown
 from orchestrator.matrix.values.shapes import Shape, or_short
@@ -116,7 +117,7 @@ class SiteFile(Shape):
     """The cluster that runs are spread over. A matrix never names it."""
 
     version: Literal[1] = Field(description="Of this format.")
-    executor: Executor = Field(description="slurm, or local: the parts one after the other on this host.")
+    executor: Executor = Field(description="slurm, local (the parts one after the other on this host), or kubernetes.")
     partition: Name | None = Field(None, description="Partition of the jobs; left out: the cluster's default.")
     account: Name | None = Field(None, description="Account that jobs are charged to.")
     constraint: Annotated[Text, Field(pattern=CONSTRAINT)] | None = Field(
@@ -139,6 +140,7 @@ class SiteFile(Shape):
     gpu_types: dict[Annotated[Text, Field(min_length=1, max_length=128)], Name] = Field(
         {}, description="The scheduler's name of GPUs, by the `gpu` or the `mig` of a system: {'*H100*': h100}."
     )
+    kubernetes: KubernetesEntry | None = Field(None, description="The pods of a site with Kubernetes.")
 
 
 def schema() -> dict[str, Any]:

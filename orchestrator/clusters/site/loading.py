@@ -7,14 +7,27 @@ from pydantic import BaseModel
 
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Mistake, Source
-from orchestrator.clusters.site import file
+from orchestrator.clusters.site import file, pods
 from orchestrator.clusters.site.model import Executor, ImagesFrom, NodeImages, Program, Site, TimeLimits
 from orchestrator.clusters.site.options import SWITCHES
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
 
-_NESTED: dict[str, type[BaseModel]] = {"time": file.TimeEntry, "images": file.ImagesEntry, "program": file.ProgramEntry}
+_NESTED: dict[str, type[BaseModel]] = {
+    "time": file.TimeEntry,
+    "images": file.ImagesEntry,
+    "program": file.ProgramEntry,
+    "kubernetes": pods.KubernetesEntry,
+}
 _OF_SLURM = ("partition", "account", "constraint", "reservation", "nodes_at_once", "replicate", "sbatch", "gpu_types")
+
+
+_OF_NO_USE = {
+    "local": (*_OF_SLURM, "kubernetes"),
+    "slurm": ("kubernetes",),
+    "kubernetes": (*(key for key in _OF_SLURM if key != "replicate"), "setup", "images", "program", "gpus"),
+}
+"""The keys that are mistakes with an executor."""
 
 
 def load(path: Path) -> Site:
@@ -32,10 +45,12 @@ def load(path: Path) -> Site:
 
 def _meaning(source: Source) -> Iterator[Mistake]:
     """Yield the mistakes beyond the shape of each value."""
-    if source.value.get("executor") == Executor.LOCAL:
-        for key in _OF_SLURM:
-            if source.value.get(key) is not None:
-                yield source.mistake((key,), f"{key!r} is of no use to `executor: local`; drop it", key=True)
+    executor = source.value.get("executor")
+    for key in _OF_NO_USE.get(executor, ()) if isinstance(executor, str) else ():
+        if source.value.get(key) is not None:
+            yield source.mistake((key,), f"{key!r} is of no use to `executor: {executor}`; drop it", key=True)
+    if executor == Executor.KUBERNETES and source.value.get("kubernetes") is None:
+        yield source.mistake((), "'kubernetes' is missing, which `executor: kubernetes` needs")
     given = source.value.get("sbatch")
     for name, value in given.items() if isinstance(given, dict) else ():
         if name in SWITCHES and value is not True:
@@ -61,6 +76,7 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
         program=_program(entry.program, folder) if entry.program else None,
         gpus=entry.gpus,
         gpu_types=tuple(entry.gpu_types.items()),
+        kubernetes=pods.pods(entry.kubernetes) if entry.kubernetes else None,
     )
 
 

@@ -10,6 +10,8 @@ class Executor(StrEnum):
     LOCAL = "local"
     """This host, one part after the other."""
     SLURM = "slurm"
+    KUBERNETES = "kubernetes"
+    """Kueue, which admits the Jobs that `render k8s` writes. Nothing here submits them."""
 
 
 class ImagesFrom(StrEnum):
@@ -64,6 +66,31 @@ class TimeLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of a cluster with Kubernetes, each of which has a whole node."""
+
+    image: str
+    """Of the orchestrator."""
+    claim: str
+    """The volume claim that holds the results folder."""
+    queue: str
+    """The local queue of Kueue."""
+    cpus: int
+    memory: str
+    """A quantity of Kubernetes, such as `240Gi`."""
+    gpus: int = 0
+    gpu_resource: str = "nvidia.com/gpu"
+    namespace: str = ""
+    """Empty for that of whoever creates them."""
+    node_selector: tuple[tuple[str, str], ...] = ()
+    tolerations: tuple[str, ...] = ()
+    """Keys of taints."""
+    user: int = 10_001
+    """Id of their user and group."""
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """The cluster, or the host, that the parts of a run are measured on."""
 
@@ -89,3 +116,5 @@ class Site:
     gpus: GpuRequest = GpuRequest.GRES
     gpu_types: tuple[tuple[str, str], ...] = ()
     """The name that the scheduler has for GPUs, by the `gpu` or `mig` of a system."""
+    kubernetes: Pods | None = None
+    """Set if, and only if, the executor is Kubernetes."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from orchestrator.clusters.folder import ClusterRun
 from orchestrator.clusters.following import found_again, look
+from orchestrator.clusters.kubernetes import RUN_LABEL
 from orchestrator.clusters.site import Executor
 from orchestrator.clusters.slurm import Slurm
 from orchestrator.errors import HostError, InputError
@@ -35,7 +36,7 @@ class CancelResult:
     @property
     def resume_command(self) -> str:
         """The command that goes on with the run."""
-        return f"orchestrator run --resume {self.cluster.name} --results {self.cluster.folder.parent}"
+        return self.cluster.resume_command
 
 
 def cancel(options: CancelOptions, host: Host) -> CancelResult:
@@ -46,8 +47,12 @@ def cancel(options: CancelOptions, host: Host) -> CancelResult:
     cluster = find_cluster_run(options.results, options.run)
     if cluster is None:
         raise InputError(f"{options.results}: no run on a cluster {options.run!r}; `orchestrator runs` lists all runs")
-    if cluster.record().site.executor is Executor.LOCAL:
+    executor = cluster.record().site.executor
+    if executor is Executor.LOCAL:
         raise InputError(f"{cluster.name} has no jobs: `run` itself measures its parts; stop that with Ctrl-C")
+    if executor is Executor.KUBERNETES:
+        chosen = f"{RUN_LABEL}={cluster.name}"
+        raise InputError(f"{cluster.name} was not submitted from here: kubectl delete jobs --selector {chosen}")
     cluster = ClusterRun(cluster.folder.absolute())
     cancelled.ask(cluster.folder)
     jobs = cluster.jobs()

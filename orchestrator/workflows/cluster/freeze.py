@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator import __version__, planning
 from orchestrator.catalog import shipped_catalog
 from orchestrator.clusters.folder import ClusterRun
-from orchestrator.clusters.parts import parts
+from orchestrator.clusters.parts import Part, parts
 from orchestrator.clusters.record import ClusterRecord, PartRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.devices import inventory
@@ -25,9 +25,20 @@ from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, plan_mat
 from orchestrator.workflows.inputs.stored_runs import store_matrix
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.slots import known
+from orchestrator.workflows.run import RunOptions
 
 _UNFIT = re.compile(r"[^\w ./+,:=@~-]")
 """Characters that mean something else in an `#SBATCH` line, or in the name of a log."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenParts:
+    """What a run on a cluster measures."""
+
+    planned: PlannedMatrix
+    plan: Plan
+    """The cells that its report is of."""
+    parts: tuple[tuple[Part, Plan], ...]
 
 
 def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
@@ -35,29 +46,43 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the run cannot be written.
     """
+    return write(split(options, host), options, site, results_of(options, site))
+
+
+def split(options: ClusterOptions, host: Host) -> FrozenParts:
+    """Plan a matrix and split it. Raises as `freeze` does."""
     planned = plan_matrix(options, host)
     plan = with_data(planned.plan, planned.matrix, options.data, host)
     plan = jobs.repeated(plan, options.repeats)
     for warning in plan.warnings:
         host.say(f"warning: {warning}")
-    run = jobs.named(Path(site.results).absolute() if site.results else options.results.absolute())
+    return FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
+
+
+def results_of(options: RunOptions, site: Site) -> Path:
+    """Return the results folder of a site, or else that of the options."""
+    return Path(site.results).absolute() if site.results else options.results.absolute()
+
+
+def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -> ClusterRun:
+    """Write a run with its parts. Raises as `freeze` does."""
+    planned, run = frozen.planned, jobs.named(results)
     if site.executor is Executor.SLURM and _UNFIT.search(str(run.folder)):
         raise InputError(f"{run.folder}: a batch script cannot name this folder; choose a plain path with --results")
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
-    split = list(parts(plan, _estimated(planned, plan)))
     record = ClusterRecord(
         run=run.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         orchestrator_version=__version__,
         site=site,
         options=part_settings(options),
-        parts=tuple(part for part, _ in split),
-        plan=plan_to_json(plan),
+        parts=tuple(part for part, _ in frozen.parts),
+        plan=plan_to_json(frozen.plan),
     )
     cluster = ClusterRun(run.folder)
-    cluster.create(record, split, lambda name, own: _part_record(record, run, name, own))
+    cluster.create(record, frozen.parts, lambda name, own: _part_record(record, run, name, own))
     return cluster
 
 
@@ -69,7 +94,7 @@ def _part_record(record: ClusterRecord, run: Run, name: str, plan: Plan) -> Part
     )  # fmt: skip
 
 
-def _estimated(planned: PlannedMatrix, plan: Plan) -> Callable[[Plan], float]:
+def estimated(planned: PlannedMatrix, plan: Plan) -> Callable[[Plan], float]:
     """Return a function that estimates the seconds of a part on a node which has nothing yet.
 
     No run of this host says anything of a node.

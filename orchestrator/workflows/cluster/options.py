@@ -49,6 +49,12 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
     return site if options.replicate is None else replace(site, replicate=options.replicate)
 
 
+def refuse_kubernetes(site: Site) -> None:
+    """Raise `InputError` for a site whose Jobs are written and not submitted."""
+    if site.executor is Executor.KUBERNETES:
+        raise InputError("a site with `executor: kubernetes` is not submitted to: write its Jobs by `render k8s`")
+
+
 def refuse_images(site: Site) -> None:
     """Raise `InputError` for a way of images that this version does not know how to go."""
     if site.images.kind is not ImagesFrom.BUILD:

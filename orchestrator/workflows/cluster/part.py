@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from orchestrator.bundles.returns.results_manifest import MERGED
+from orchestrator.clusters import kubernetes
 from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.devices import another_machine, host_facts
@@ -68,8 +69,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
     if others and not has_begun:
         host.say(f"part {record.part} begins anew on {node}: figures of {', '.join(others)} do not mix with its own")
     job = _resumed(run, record, host) if has_begun else _new(run, record, plan, ClusterRun(folder.parent.parent), host)
-    cluster = folder.parent.parent
-    go_on = f"orchestrator run --resume {cluster.name} --results {cluster.parent}"
+    go_on = ClusterRun(folder.parent.parent).resume_command
     carry_out(job, run_options(record.options, folder, retry_failed=options.retry_failed), host, go_on)
     report_page(run, read_report(run))
     return PartResult(run, host.stop.is_set())
@@ -77,7 +77,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
 
 def this_node(host: Host) -> str:
     """Return the name of the node that this process is on."""
-    return host.environment.get(NODE_VARIABLE) or platform.node()
+    return host.environment.get(NODE_VARIABLE) or host.environment.get(kubernetes.NODE_VARIABLE) or platform.node()
 
 
 def _with_own_cache(host: Host) -> Host:

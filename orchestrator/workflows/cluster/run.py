@@ -1,7 +1,7 @@
 """A run on a cluster: frozen, submitted and followed, or its parts measured here one after the other."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.clusters.arrays import Wanted, arrays
 from orchestrator.clusters.folder import ClusterRun, PartState, part_states
@@ -15,11 +15,11 @@ from orchestrator.results.writing import locked
 from orchestrator.workflows.cluster import cancelled
 from orchestrator.workflows.cluster.follow import Follower, Pause
 from orchestrator.workflows.cluster.freeze import freeze
-from orchestrator.workflows.cluster.options import ClusterOptions
+from orchestrator.workflows.cluster.options import ClusterOptions, refuse_kubernetes
 from orchestrator.workflows.cluster.part import PartOptions, measure_part
 from orchestrator.workflows.cluster.submission import Submitter
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import cluster_report
+from orchestrator.workflows.inputs.cluster_runs import cluster_report, refuse_fleet_check
 from orchestrator.workflows.outputs import WrittenPage, report_page
 from orchestrator.workflows.run import refuse_changes
 
@@ -47,7 +47,7 @@ class ClusterResult:
     @property
     def resume_command(self) -> str:
         """The command that goes on with the run."""
-        return f"orchestrator run --resume {self.cluster.name} --results {self.cluster.folder.parent}"
+        return self.cluster.resume_command
 
 
 def run(options: ClusterOptions, site: Site, host: Host, pause: Pause | None = None) -> ClusterResult:
@@ -55,9 +55,10 @@ def run(options: ClusterOptions, site: Site, host: Host, pause: Pause | None = N
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the scheduler cannot be used.
     """
+    refuse_kubernetes(site)
     cluster = freeze(options, site, host)
     host.say(f"run: {cluster.folder}")
-    return _measured(cluster, options, host, pause)
+    return _reported(measured(cluster, options, host, pause))
 
 
 def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None = None) -> ClusterResult:
@@ -68,22 +69,27 @@ def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Paus
     refuse_changes(options)
     if options.site is not None or options.replicate is not None:
         raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
-    return _measured(ClusterRun(cluster.folder.absolute()), options, host, pause)
+    refuse_fleet_check(cluster)
+    return _reported(measured(ClusterRun(cluster.folder.absolute()), options, host, pause))
 
 
-def _measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None) -> ClusterResult:
+def measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None) -> ClusterResult:
+    """Measure what is left of a run, and return it without a report.
+
+    Raises `HostError` if the scheduler cannot be used, or if another program follows the run.
+    """
     record = cluster.record()
+    refuse_kubernetes(record.site)
     in_use = HostError(f"{cluster.folder}: another orchestrator follows this run; a first Ctrl-C there detaches it")
     lock = locked(cluster.folder / ".lock", in_use, "choose another --results")
     try:
         with host.working():
             if record.site.executor is Executor.LOCAL:
                 _measure_here(cluster, record, options, host)
-                return _reported(cluster, stopped=host.stop.is_set())
+                return ClusterResult(cluster, is_detached=False, stopped=host.stop.is_set())
             return _submitted(cluster, record, options, host, pause or host.stop.wait)
     except HostError as error:
-        go_on = ClusterResult(cluster, is_detached=True).resume_command
-        raise HostError(f"{error}\nwhat is submitted goes on; go on with: {go_on}") from error
+        raise HostError(f"{error}\nwhat is submitted goes on; go on with: {cluster.resume_command}") from error
     finally:
         lock.release()
 
@@ -115,7 +121,7 @@ def _submitted(
         is_whole = follower.submitted()
         return ClusterResult(cluster, is_detached=True, stopped=not is_whole, unsubmitted=len(submitter.waiting))
     if follower.follow():
-        return _reported(cluster)
+        return ClusterResult(cluster, is_detached=False)
     return ClusterResult(cluster, is_detached=True, stopped=True, unsubmitted=len(submitter.waiting))
 
 
@@ -123,9 +129,12 @@ def _for_nodes(state: PartState) -> Wanted:
     return Wanted(state.part, state.missing, state.complete)
 
 
-def _reported(cluster: ClusterRun, *, stopped: bool = False) -> ClusterResult:
-    report = cluster_report(cluster)
+def _reported(result: ClusterResult) -> ClusterResult:
+    """Return a run that came to its end with its report."""
+    if result.is_detached:
+        return result
+    report = cluster_report(result.cluster)
     problems = (problem for each in (report, *report.replicates) for problem in each.problems)
     failed = any(problem.status.is_failure and not problem.expected for problem in problems)
-    page = report_page(Run(cluster.folder), report)
-    return ClusterResult(cluster, is_detached=False, stopped=stopped, report=report, page=page, failed=failed)
+    page = report_page(Run(result.cluster.folder), report)
+    return replace(result, report=report, page=page, failed=failed)

@@ -76,7 +76,7 @@ class Submitter:
         path = self._write_script(name, array)
         self._write(_with(before, Submission(name, array.parts)))
         try:
-            identity = self.slurm.submit(path, self._last_array(before))
+            identity = self.slurm.submit(path, self._last_array(before, array))
         except SubmitError as error:
             if error.kind is Refusal.AWAY:
                 self._unsure[name] = array
@@ -94,11 +94,17 @@ class Submitter:
         self._write(_with(before, Submission(name, array.parts, identity)))
         return True
 
-    def _last_array(self, before: JobsRecord) -> int | None:
-        """Return the array that has to end first, where the nodes of a run at a time are bounded."""
-        if self.record.site.nodes_at_once is None:
+    def _last_array(self, before: JobsRecord, array: JobArray) -> int | None:
+        """Return the array that has to end first, where the nodes of a run at a time are bounded.
+
+        An array has all nodes of the bound, but one of a certain node has that alone.
+        """
+        at_once = self.record.site.nodes_at_once
+        if at_once is None:
             return None
-        return next((each.array for each in reversed(before.submissions) if each.array is not None), None)
+        known = [each.array for each in before.submissions if each.array is not None]
+        back = at_once if array.node else 1
+        return known[-back] if len(known) >= back else None
 
     def _new_name(self) -> str:
         """Return a name of jobs that no earlier submission of the run had, even one that was refused."""

@@ -10,6 +10,7 @@ from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.workflows.clean import CleanResult, SurplusItem
 from orchestrator.workflows.data import DatasetFiles, DataState
 from orchestrator.workflows.doctor import DoctorResult
+from orchestrator.workflows.fleet.findings import FleetReport
 
 
 class FitnessData(TypedDict):
@@ -45,6 +46,7 @@ class DatasetData(TypedDict):
 
 DATASETS = DocumentKind("datasets", 1, list[DatasetData])
 FITNESS = DocumentKind("fitness", 1, FitnessData)
+FLEET = DocumentKind("fleet", 1, FleetReport)
 SURPLUS = DocumentKind("surplus", 1, SurplusData)
 
 
@@ -56,6 +58,11 @@ def datasets_document(datasets: Sequence[DatasetFiles]) -> Envelope:
 def fitness_document(result: DoctorResult) -> Envelope:
     """Return the findings on a host."""
     return FITNESS.envelope({"fit": result.is_fit, "findings": [asdict(finding) for finding in result.findings]})
+
+
+def fleet_document(report: FleetReport) -> Envelope:
+    """Return the findings on the nodes of a fleet."""
+    return FLEET.envelope(asdict(report))
 
 
 def surplus_document(result: CleanResult, *, removed: bool) -> Envelope:

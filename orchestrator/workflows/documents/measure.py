@@ -1,5 +1,6 @@
 """The documents of the commands that plan and build."""
 
+from dataclasses import asdict
 from typing import Literal
 
 from typing_extensions import TypedDict
@@ -10,6 +11,7 @@ from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows.build import BuildResult
 from orchestrator.workflows.cluster.cancel import CancelResult
+from orchestrator.workflows.cluster.render import RenderedJob, RenderResult
 
 
 class BuiltImageData(TypedDict):
@@ -89,3 +91,33 @@ def cancelled_document(result: CancelResult) -> Envelope:
         "run": result.cluster.name, "jobs": list(result.jobs), "resume": result.resume_command,
     }  # fmt: skip
     return CANCELLED_RUN.envelope(data)
+
+
+class KubernetesJobsData(TypedDict):
+    """The Jobs of a run for Kubernetes."""
+
+    run: str
+    file: str | None
+    """None if nothing is left to measure."""
+    claim: str
+    """The volume claim that must hold the folder of the run."""
+    pythons: list[str]
+    """Those that the image must have."""
+    jobs: list[RenderedJob]
+    resume: str
+    """The command that writes the Jobs of what is left."""
+
+
+KUBERNETES_JOBS = DocumentKind("kubernetes-jobs", 1, KubernetesJobsData)
+
+
+def rendered_document(result: RenderResult) -> Envelope:
+    """Return the Jobs that were written."""
+    return KUBERNETES_JOBS.envelope({
+        "run": result.cluster.name,
+        "file": str(result.path) if result.path else None,
+        "claim": result.claim,
+        "pythons": list(result.pythons),
+        "jobs": [asdict(each) for each in result.jobs],
+        "resume": result.cluster.resume_command,
+    })  # fmt: skip

@@ -61,13 +61,21 @@ def report_of(run: Run) -> Report:
     return cluster_report(cluster) if cluster.is_there else read_report(run)
 
 
+def refuse_fleet_check(cluster: ClusterRun) -> ClusterRecord:
+    """Return the record of a run. Raises `InputError` if it is a fleet check, whose parts have the same cells."""
+    record = cluster.record()
+    if record.is_fleet_check:
+        raise InputError(f"{cluster.folder} is a fleet check, and no run of a matrix: use {cluster.resume_command}")
+    return record
+
+
 def cluster_report(cluster: ClusterRun) -> Report:
     """Report on a run on a cluster, from the reports of its parts.
 
     Where several nodes measure each part, the others' figures are in further reports of the same cells.
     Raises `InputError` if a record cannot be read.
     """
-    record, jobs = cluster.record(), cluster.jobs()
+    record, jobs = refuse_fleet_check(cluster), cluster.jobs()
     whole = Whole(
         record.run, record.created_at, record.orchestrator_version, plan_of(record), record.site.replicate,
         lambda outcome: log_tail(Run(cluster.folder), outcome),

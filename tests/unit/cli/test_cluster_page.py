@@ -1,4 +1,4 @@
-"""The page on clusters: its site files can be read, and its commands can be parsed."""
+"""The pages on clusters: their site files can be read, and their commands can be parsed."""
 
 import re
 import shlex
@@ -11,13 +11,16 @@ import typer
 from orchestrator.cli.program import program
 from orchestrator.clusters import site
 from orchestrator.clusters.site.file import SiteFile
+from orchestrator.clusters.site.pods import KubernetesEntry
 from orchestrator.resources import ROOT
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-SITES = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+KUBERNETES = (ROOT / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+BOTH = f"{PAGE}\n{KUBERNETES}"
+SITES = re.findall(r"^```yaml\n(.*?)^```$", BOTH, re.MULTILINE | re.DOTALL)
 LINES = [
     line
-    for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    for block in re.findall(r"^```sh\n(.*?)^```$", BOTH, re.MULTILINE | re.DOTALL)
     for line in block.splitlines()
     if line.startswith("orchestrator ")
 ]
@@ -40,7 +43,14 @@ def test_a_command_of_the_page_can_be_parsed(line: str) -> None:
 
 
 def test_the_page_has_every_key_of_a_site() -> None:
-    table = PAGE.partition("| key | meaning |")[2].partition("\n\n")[0]
-    named = {name.partition(".")[0] for row in table.splitlines() for name in re.findall(r"`([a-z_.]+)`", row[:80])}
+    assert set(SiteFile.model_fields) - {"version"} <= _keys(PAGE)
 
-    assert set(SiteFile.model_fields) - {"version"} <= named
+
+def test_the_page_has_every_key_of_pods() -> None:
+    assert set(KubernetesEntry.model_fields) <= _keys(KUBERNETES)
+
+
+def _keys(page: str) -> set[str]:
+    """Return the keys in the first column of a page's table."""
+    table = page.partition("| key | meaning |")[2].partition("\n\n")[0]
+    return {name.partition(".")[0] for row in table.splitlines() for name in re.findall(r"`([a-z_.]+)`", row[:80])}

@@ -25,18 +25,23 @@ from orchestrator.workflows import build, option_values, schemas
 from orchestrator.workflows.build import BuildResult
 from orchestrator.workflows.cluster import cancel
 from orchestrator.workflows.cluster.cancel import CancelResult
+from orchestrator.workflows.cluster.run import ClusterResult
+from orchestrator.workflows.fleet import check as fleet_check
+from orchestrator.workflows.fleet.check import FleetResult
 from orchestrator.workflows.schemas import DOCUMENTS
 from orchestrator.workflows.ship import export, load, push
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
 from orchestrator.workflows.ship.push import PushResult
 from tests.unit.cli.conftest import Program
+from tests.unit.workflows.fleet.judged import JUDGED
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests" / "guard" / "corpus"
 TEST = "20260301T030405Z-slower"
 CELL = "torch-2.13.0-cpu/lenet-train-b200"
 MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nsteps: 10\nrepeats: 2\n"
+SITE = "version: 1\nexecutor: kubernetes\nkubernetes: {image: o, claim: c, queue: q, cpus: 2, memory: 4Gi}\n"
 NOOP = ("-f", "noop.yaml", "--runtime", "host", "--idle-wait", "0")
 CASES: Mapping[str, tuple[str, ...]] = {
     "plan": ("plan",),
@@ -44,6 +49,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "images": ("build",),
     "dockerfiles": ("build", "--render", "dockerfiles"),
     "cancelled-run": ("cancel", "latest"),
+    "kubernetes-jobs": ("render", "k8s", "--site", "k8s.yaml", "-f", "noop.yaml"),
     "report": ("run", *NOOP),
     "report again": ("report", "--results", "hosts"),
     "side-by-side": ("report", "--all", "--results", "hosts"),
@@ -66,6 +72,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "merged-runs": ("merge", "hosts.tar.zst"),
     "datasets": ("data",),
     "fitness": ("doctor",),
+    "fleet": ("doctor", "--fleet", "--site", "cluster.yaml"),
     "surplus": ("clean",),
 }
 """A command line for each document, without `--json`. A second word tells two of one document apart."""
@@ -94,6 +101,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with matrices, on a host without an engine or an index."""
     shutil.copy(CORPUS / "resumed" / "matrix.yaml", tmp_path)  # the search is of this one
     (tmp_path / "noop.yaml").write_text(MATRIX)
+    (tmp_path / "k8s.yaml").write_text(SITE)
     (tmp_path / "nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.5.1\n")
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "mxnet-1.5.1-py3-none-any.whl").touch()
@@ -122,6 +130,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cancel, "cancel", lambda *_: cancelled)
     pushed = PushedImage("bench/a:1", "bench/a:1-2", f"registry:5000/bench/a@sha256:{'0' * 64}", 3)
     monkeypatch.setattr(push, "push", lambda *_: PushResult("registry:5000", (pushed,), ("bench/b:1",), "build"))
+    monkeypatch.setattr(fleet_check, "check", lambda *_: FleetResult(ClusterResult(cancelled.cluster, False), JUDGED))
     real = build.build
     monkeypatch.setattr(build, "build", lambda options, host: real(options, host) if options.render else built)
 

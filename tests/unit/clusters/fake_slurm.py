@@ -1,4 +1,4 @@
-"""A fake `sbatch`, `squeue`, `sacct` and `scancel`, for hosts without Slurm.
+"""A fake `sbatch`, `squeue`, `sacct`, `scancel` and `sinfo`, for hosts without Slurm.
 
 Each call is written down. What is to be answered lies in files of the folder, which a test writes.
 """
@@ -29,7 +29,7 @@ class FakeSlurm:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "fake-slurm"
         self.folder.mkdir()
-        for name in ("sbatch", "squeue", "sacct", "scancel"):
+        for name in ("sbatch", "squeue", "sacct", "scancel", "sinfo"):
             (self.folder / name).write_text(_PROGRAM)
             (self.folder / name).chmod(0o755)
 

@@ -29,6 +29,7 @@ SCRIPTS = {
     "small": (JobArray(("000",), 10, NodeNeeds()), SMALL, JOB),
     "large": (JobArray(("003", "001"), 40, GPUS, nodes=2, exclude=("node1",)), LARGE, JOB),
     "installed": (JobArray(("000", "002"), 10, GPUS), INSTALLED, BatchJob(JOB.name, JOB.run, (), retry_failed=True)),
+    "pinned": (JobArray(("03-node7",), 10, CPU, node="node7"), LARGE, JOB),
     "cpus": (JobArray(("000",), 10, CPU), INSTALLED, JOB),
 }
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, NodeImages, Program, Site, load
+from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, NodeImages, Pods, Program, Site, load
 from orchestrator.errors import InputError
 
 WHOLE = """\
@@ -69,7 +69,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     )
 
     assert mistakes(tmp_path, text) == [
-        "2:11: executor: should be 'local' or 'slurm', not 'slrum'; did you mean 'slurm'?",
+        "2:11: executor: should be 'local', 'slurm' or 'kubernetes', not 'slrum'; did you mean 'slurm'?",
         "3:12: partition: 'a b' should be a word of letters, digits, '.', '_', '+' and '-'",
         "4:1: unknown key 'nodes_at_one'; did you mean 'nodes_at_once'?",
         "5:16: nodes_at_once: should be at least 1, not 0",
@@ -86,6 +86,39 @@ def test_keys_of_slurm_mean_nothing_locally(tmp_path: Path) -> None:
     text = "version: 1\nexecutor: local\npartition: gpu\n"
 
     assert mistakes(tmp_path, text) == ["3:1: 'partition' is of no use to `executor: local`; drop it"]
+
+
+PODS = "kubernetes: {image: 'r.example/o:1', claim: results, queue: bench, cpus: 62, memory: 240Gi}\n"
+
+
+def test_a_site_with_kubernetes_has_pods(tmp_path: Path) -> None:
+    text = PODS.replace("}", ", gpus: 8, node_selector: {pool: bench}, tolerations: [gpu], variables: {A: b}}")
+    site = loaded(tmp_path, f"version: 1\nexecutor: kubernetes\nreplicate: 2\nresults: shared\n{text}")
+
+    assert (site.executor, site.replicate, site.results) == (Executor.KUBERNETES, 2, str(tmp_path / "shared"))
+    assert site.kubernetes == Pods(
+        "r.example/o:1", "results", "bench", 62, "240Gi", gpus=8, node_selector=(("pool", "bench"),),
+        tolerations=("gpu",), variables=(("A", "b"),),
+    )  # fmt: skip
+
+
+def test_mistakes_about_pods_come_at_once(tmp_path: Path) -> None:
+    wrong = (
+        "kubernetes: {image: 'a b', claim: Results, queu: q, cpus: 1.5, memory: 1GB, user: 0, variables: {HOME: x}}\n"
+    )
+
+    found = mistakes(tmp_path, f"version: 1\nexecutor: kubernetes\npartition: gpu\nsetup: x\n{wrong}")
+    assert [line.partition(":")[0] for line in found] == ["3", "4", *["5"] * 8]
+    assert sum("'queue' is missing" in line or "did you mean 'queue'" in line for line in found) == 2
+    assert "'HOME' is set by this program; drop it" in "\n".join(found)
+
+
+def test_pods_go_with_kubernetes_alone(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, f"version: 1\nexecutor: slurm\n{PODS}") == [
+        "3:1: 'kubernetes' is of no use to `executor: slurm`; drop it"
+    ]
+    (missing,) = mistakes(tmp_path, "version: 1\nexecutor: kubernetes\n")
+    assert missing.endswith("'kubernetes' is missing, which `executor: kubernetes` needs")
 
 
 @pytest.mark.parametrize("value", ["a#b", "'a\"b'", "'a\\nb'"])

@@ -1,0 +1,50 @@
+#!/bin/sh
+#SBATCH --job-name=bench-20260102T030405Z-abcd-1
+#SBATCH --array=0-0%4
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --exclusive
+#SBATCH --mem=0
+#SBATCH --mincpus=8
+#SBATCH --time=10
+#SBATCH --signal=B:TERM@90
+#SBATCH --no-requeue
+#SBATCH --export=NONE
+#SBATCH --output=/shared/results/20260102T030405Z-abcd/logs/%A_%a.log
+#SBATCH --partition=gpu
+#SBATCH --account=bench
+#SBATCH --constraint=icelake&hdr
+#SBATCH --reservation=quiet
+#SBATCH --comment="a note"
+#SBATCH --contiguous
+#SBATCH --qos=low
+#SBATCH --nodelist=node7
+# Written by the orchestrator for one submission. A later one has a script of its own.
+module load docker
+export ORCHESTRATOR_BASE_IMAGE='python:{python}-slim'
+set -- 03-node7
+shift "$SLURM_ARRAY_TASK_ID"
+part=/shared/results/20260102T030405Z-abcd/parts/"$1"
+echo "part $1 on $SLURM_JOB_NODELIST"
+wheel='/shared/my wheels/bench-1.whl'
+hash=$(sha256sum "$wheel" | cut -c 1-16)
+installed='/shared/my wheels'/.orchestrator-$hash
+if [ ! -e "$installed" ]; then
+    (
+        # The lock saves work where it holds between nodes. What makes it safe is the rename, which one node wins.
+        flock -w 900 9 || true
+        [ ! -e "$installed" ] || exit 0
+        new=$installed.$SLURM_JOB_ID
+        python3.11 -m venv "$new" && "$new/bin/python" -m pip install --quiet --no-index --find-links '/shared/my wheels' "$wheel" &&
+            { mv -T "$new" "$installed" 2>/dev/null || [ -e "$installed" ]; }
+    ) 9>"$installed.lock" || exit 3
+fi
+set -- "$installed/bin/python" -m orchestrator
+warned=
+trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM
+srun --export=ALL --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 \
+    "$@" run --part "$part" &
+step=$!
+while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done
+[ -z "$warned" ] || echo 'stopped before the time limit of this job'
+exit "$status"
