@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from orchestrator.clusters.images import FrozenImages
 from orchestrator.clusters.parts import Part
-from orchestrator.clusters.site.model import NodeImages, Site
+from orchestrator.clusters.site.model import Site
 from orchestrator.clusters.states import JobState
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError, first_problem
@@ -59,7 +60,7 @@ class PartRecord(Strict):
     part: str
     replicate: int
     """The number of nodes that measure it."""
-    images: NodeImages
+    images: FrozenImages
     options: PartSettings
     plan: dict[str, Any]
 

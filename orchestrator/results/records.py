@@ -43,6 +43,14 @@ class BundleOrigin(Strict):
     """Of its `manifest.json`, which names every image by content."""
 
 
+class ImagesOrigin(Strict):
+    """The place that images come from, where the engine lacks them."""
+
+    kind: Literal["build", "registry", "bundle"]
+    place: str = ""
+    """The file of pushed images, or the bundle; empty for images that are built."""
+
+
 class RunRecord(Strict):
     """`run.json`: what was planned and where it ran."""
 
@@ -59,6 +67,8 @@ class RunRecord(Strict):
     """The long form, build settings without credentials."""
     bundle: BundleOrigin | None = None
     """The origin of plan and images; None if the plan was made on this host."""
+    images: ImagesOrigin | None = None
+    """The origin of images; None without containers, and in older records."""
 
 
 class EnvironmentRecord(Strict):

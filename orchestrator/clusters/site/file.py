@@ -17,7 +17,6 @@ CONSTRAINT = r"^[A-Za-z0-9_.&|\[\]()*,:-]{1,200}$"
 VALUE = r"^[^\x00-\x1f\x7f-\x9f'\"\\#]{1,200}$"
 LINE = r"^[^\x00-\x08\x0a-\x1f\x7f-\x9f]{1,2000}$"
 PATH = r"^[^\x00-\x1f\x7f-\x9f'\"\\#]{1,4096}$"
-REGISTRY = r"^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._/-]*)?$"
 
 Name = Annotated[Text, Field(pattern=NAME)]
 Value = Annotated[Text, Field(pattern=VALUE)]
@@ -65,24 +64,26 @@ class ImagesEntry(Shape):
 
     model_config = ConfigDict(json_schema_extra=or_short("The node builds them.", ["build"]))
 
-    registry: Annotated[Text, Field(pattern=REGISTRY, max_length=255)] | None = Field(
-        None, description="HOST/PREFIX that they were pushed to."
+    pushed: PathName | None = Field(
+        None, description="File that `push -o` wrote: each node pulls what it lacks from that registry, by digest."
     )
-    bundle: PathName | None = Field(None, description="Folder of a bundle, which every node sees.")
+    bundle: PathName | None = Field(
+        None, description="Bundle that `export` wrote, a folder or a tar, which every node sees."
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _of_word(cls, value: Any) -> Any:
         if isinstance(value, str):
             if value != "build":
-                raise ValueError(f"should be build, or a mapping with registry or bundle, not {shown(value)}")
+                raise ValueError(f"should be build, or a mapping with pushed or bundle, not {shown(value)}")
             return {}
         return value
 
     @model_validator(mode="after")
     def _has_one(self) -> Self:
-        if self.registry is not None and self.bundle is not None:
-            raise ValueError("has registry and bundle; keep one")
+        if self.pushed is not None and self.bundle is not None:
+            raise ValueError("has pushed and bundle; keep one")
         return self
 
 

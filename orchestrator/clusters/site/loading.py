@@ -65,8 +65,8 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
 
 
 def _images(entry: file.ImagesEntry, folder: Path) -> NodeImages:
-    if entry.registry is not None:
-        return NodeImages(ImagesFrom.REGISTRY, entry.registry)
+    if entry.pushed is not None:
+        return NodeImages(ImagesFrom.REGISTRY, _path(entry.pushed, folder))
     if entry.bundle is not None:
         return NodeImages(ImagesFrom.BUNDLE, _path(entry.bundle, folder))
     return NodeImages()

@@ -35,7 +35,7 @@ class NodeImages:
 
     kind: ImagesFrom = ImagesFrom.BUILD
     place: str = ""
-    """`HOST/PREFIX` of a registry, or the folder of a bundle; empty for images that the node builds."""
+    """The file that `push` wrote, or the bundle; empty for images that the node builds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from orchestrator import __version__, planning
 from orchestrator.catalog import shipped_catalog
 from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.images import FrozenImages
 from orchestrator.clusters.parts import parts
 from orchestrator.clusters.record import ClusterRecord, PartRecord
 from orchestrator.clusters.site import Executor, Site
@@ -17,7 +18,7 @@ from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.results.store import Run
+from orchestrator.workflows.cluster.frozen_images import frozen_images
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import with_data
@@ -43,6 +44,7 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
     run = jobs.named(Path(site.results).absolute() if site.results else options.results.absolute())
     if site.executor is Executor.SLURM and _UNFIT.search(str(run.folder)):
         raise InputError(f"{run.folder}: a batch script cannot name this folder; choose a plain path with --results")
+    images = frozen_images(site.images, plan.images, planned.settings)
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
@@ -57,14 +59,14 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
         plan=plan_to_json(plan),
     )
     cluster = ClusterRun(run.folder)
-    cluster.create(record, split, lambda name, own: _part_record(record, run, name, own))
+    cluster.create(record, split, lambda name, own: _part_record(record, images, name, own))
     return cluster
 
 
-def _part_record(record: ClusterRecord, run: Run, name: str, plan: Plan) -> PartRecord:
-    site = record.site
+def _part_record(record: ClusterRecord, images: FrozenImages, name: str, plan: Plan) -> PartRecord:
+    own = images.of({image.name for image in plan.images})
     return PartRecord(
-        run=run.name, part=name, replicate=site.replicate, images=site.images, options=record.options,
+        run=record.run, part=name, replicate=record.site.replicate, images=own, options=record.options,
         plan=plan_to_json(plan),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ import yaml
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
+from orchestrator.clusters.site import ImagesFrom
 from orchestrator.devices import another_machine, host_facts
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
@@ -68,6 +69,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
     if others and not has_begun:
         host.say(f"part {record.part} begins anew on {node}: figures of {', '.join(others)} do not mix with its own")
     job = _resumed(run, record, host) if has_begun else _new(run, record, plan, ClusterRun(folder.parent.parent), host)
+    job = replace(job, frozen_images=None if record.images.kind is ImagesFrom.BUILD else record.images)
     cluster = folder.parent.parent
     go_on = f"orchestrator run --resume {cluster.name} --results {cluster.parent}"
     carry_out(job, run_options(record.options, folder, retry_failed=options.retry_failed), host, go_on)

@@ -66,8 +66,8 @@ def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Paus
     Raises `InputError` for options that the run has settled, `HostError` as `run` does.
     """
     refuse_changes(options)
-    if options.site is not None or options.replicate is not None:
-        raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
+    if options.site is not None or options.replicate is not None or options.images is not None:
+        raise InputError("--resume goes on with the run's own site: leave out --site, --replicate and --images")
     return _measured(ClusterRun(cluster.folder.absolute()), options, host, pause)
 
 

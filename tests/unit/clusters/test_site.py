@@ -19,7 +19,7 @@ replicate: 2
 time: {margin: 2, shortest: 5m, longest: 12h}
 sbatch: {qos: low, nice: 10, contiguous: true}
 setup: [module load docker, export A=1]
-images: {registry: registry.example:5000/bench}
+images: {pushed: images.json}
 results: shared
 program: {wheel: bench.whl, find_links: wheels, python: python3.11}
 gpus: gpus-per-node
@@ -45,7 +45,7 @@ def test_a_whole_site_becomes_values(tmp_path: Path) -> None:
     assert (site.time.margin, site.time.shortest_s, site.time.longest_s) == (2, 300, 43_200)
     assert site.sbatch == (("contiguous", ""), ("nice", "10"), ("qos", "low"))
     assert site.setup == ("module load docker", "export A=1")
-    assert site.images == NodeImages(ImagesFrom.REGISTRY, "registry.example:5000/bench")
+    assert site.images == NodeImages(ImagesFrom.REGISTRY, str(tmp_path / "images.json"))
     assert site.results == str(tmp_path / "shared")
     assert site.program == Program("", str(tmp_path / "bench.whl"), str(tmp_path / "wheels"), "python3.11")
     assert (site.gpus, site.gpu_types) == (GpuRequest.GPUS_PER_NODE, (("*H100*", "h100"),))
@@ -77,7 +77,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         "6:20: sbatch: sbatch's 'time' is set by this program, from its own keys and from the plan; drop it",
         "6:41: sbatch.contiguous: is a switch: write true, or drop the key",
         "6:49: sbatch.qos: needs a value; true is for switches",
-        "7:9: images: should be build, or a mapping with registry or bundle, not 'pull'",
+        "7:9: images: should be build, or a mapping with pushed or bundle, not 'pull'",
         "8:10: program: needs a path or a wheel, one of the two",
     ]
 

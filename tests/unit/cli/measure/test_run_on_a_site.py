@@ -80,12 +80,32 @@ def test_options_that_do_not_go_together(command: Program, place: Path, options:
     assert message in error
 
 
-def test_images_that_cannot_come_yet_are_refused(command: Program, place: Path) -> None:
-    (place / "site.yaml").write_text("version: 1\nexecutor: slurm\nimages: {registry: registry.example/bench}\n")
+PUSHED = """{"schema": "pushed-images/1", "orchestrator": "1", "data": {"registry": "r:5000", "missing": [], "images": [
+{"image": "bench/noop:1-cpu", "reference": "bench/noop:1-cpu-0123456789ab", "layers_sent": 0, "digest": "DIGEST"}]}}
+""".replace("DIGEST", "r:5000/bench/noop@sha256:" + "0" * 64)
 
-    assert command(*HERE)[0::2] == (
-        2, "site: site.yaml\nimages from a registry are not available yet: write `images: build`\n",
-    )  # fmt: skip
+
+@pytest.mark.parametrize(
+    ("images", "options", "message"),
+    [
+        ("{pushed: gone.json}", (), "/gone.json: cannot be read: No such file or directory; write it with: "),
+        ("{bundle: gone}", (), "/gone: no such bundle; name the folder or the tar that `orchestrator export` wrote"),
+        ("{pushed: images.json}", (), "/images.json: has bench/noop:1-cpu with the content 0123456789ab, and "),
+        ("{pushed: images.json}", ("--runtime", "venv"), "--runtime venv runs no images, and site.yaml has `images`"),
+        ("build", ("--images", "images.json"), "--images: site.yaml says how images come to nodes: write `images: "),
+    ],
+)  # fmt: skip
+def test_images_that_cannot_come_are_refused(
+    command: Program, place: Path, images: str, options: tuple[str, ...], message: str
+) -> None:
+    """Before anything is submitted or written."""
+    (place / "site.yaml").write_text(f"version: 1\nexecutor: slurm\nimages: {images}\n")
+    (place / "images.json").write_text(PUSHED)
+
+    code, _, error = command("run", *options)
+    assert code == 2
+    assert message in error
+    assert not (place / "results").exists()
 
 
 def test_a_detached_run_prints_its_name(command: Program, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def test_a_run_is_found_by_its_beginning(small: SmallCluster) -> None:
 def test_options_that_a_run_has_settled_are_refused(small: SmallCluster) -> None:
     cluster = frozen(small)
 
-    with pytest.raises(InputError, match="leave out --site and --replicate"):
+    with pytest.raises(InputError, match="leave out --site, --replicate and --images"):
         resume(cluster, replace(small.resumed(), replicate=2), small.host())
     with pytest.raises(InputError, match="--resume goes on with the run's own plan"):
         resume(cluster, small.options(), small.host())
