@@ -152,6 +152,14 @@ Quick = Annotated[
         "--quick", help="A smoke run: 5 short blocks and at most 3 repeats of every cell, which prove nothing."
     ),
 ]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="FILE",
+        help="Pull the images that `push -o FILE` listed, by digest, where the engine lacks them; nothing is built.",
+    ),
+]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]

@@ -13,6 +13,7 @@ from orchestrator.cli.options import (
     Exclusive,
     ExtraRepeats,
     IdleWait,
+    Images,
     Jobs,
     Json,
     Limit,
@@ -63,14 +64,6 @@ Replicate = Annotated[
 PartFolder = Annotated[
     Path | None,
     typer.Option("--part", metavar="DIR", hidden=True, help="Measure one part of a run on this node, as its job does."),
-]
-Images = Annotated[
-    Path | None,
-    typer.Option(
-        "--images",
-        metavar="FILE",
-        help="Pull the images that `push -o FILE` listed, by digest, where the engine lacks them; nothing is built.",
-    ),
 ]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 

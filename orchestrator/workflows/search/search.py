@@ -56,7 +56,12 @@ def _in_progress(prepared: PreparedSearch, options: SearchOptions, host: Host) -
         record.asked.metric,
         folder,
         RuntimeName(record.asked.runtime),
-        MeasureOptions(jobs=options.jobs, idle_wait_s=options.idle_wait_s, exclusive=options.exclusive),
+        MeasureOptions(
+            jobs=options.jobs,
+            idle_wait_s=options.idle_wait_s,
+            exclusive=options.exclusive,
+            images=options.images,
+        ),
         listening,
         set(prepared.retried),
     )
