@@ -11,7 +11,6 @@ from pathlib import Path
 
 from orchestrator.clusters.parts import Part
 from orchestrator.clusters.record import (
-    CLUSTER,
     JOBS,
     PART,
     ClusterRecord,
@@ -24,13 +23,12 @@ from orchestrator.clusters.record import (
 )
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
-from orchestrator.results.names import cluster_names
+from orchestrator.results.names import CLUSTER, PARTS, cluster_names
 from orchestrator.results.results_folder import runs
-from orchestrator.results.store import Run
+from orchestrator.results.store import PartRun, Run
 from orchestrator.results.writing import made_folder, write_atomically, write_unseen
 from orchestrator.running.order import is_final, order, unfinished
 
-PARTS = "parts"
 LOGS = "logs"
 """Folder of what the scheduler keeps of the output of jobs."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -113,6 +111,20 @@ def node_runs(part: Path, cells: Sequence[Cell], *, retry_failed: bool = False) 
     return sorted(found, key=lambda each: (each.is_complete, each.created_at, each.run.name), reverse=True)
 
 
+def counted_runs(cluster: ClusterRun) -> Iterator[PartRun]:
+    """Yield the runs whose figures count, part by part, whether they have ended or not.
+
+    Raises `InputError` if a record of the run on a cluster cannot be read.
+    """
+    record = cluster.record()
+    for part in record.parts:
+        begun = runs(cluster.part_folder(part.name))
+        if len(begun) > record.site.replicate:
+            every = node_runs(cluster.part_folder(part.name), plan_of(cluster.part(part.name)).cells)
+            begun = [each.run for each in every if each.created_at][: record.site.replicate]
+        yield from (PartRun(run.folder) for run in begun)
+
+
 def _node_run(run: Run, cells: Sequence[Cell], *, retry_failed: bool) -> NodeRun:
     try:
         created_at = run.record().created_at
@@ -145,7 +157,7 @@ def folder_name(node: str) -> str:
 
 def node_of(run: Run) -> str:
     """Return the name of the node that a run of a part is of."""
-    return run.name.partition(_AGAIN)[0]
+    return run.folder.name.partition(_AGAIN)[0]
 
 
 def _names(base: str) -> Iterator[str]:

@@ -18,7 +18,6 @@ from orchestrator.files import read_record
 from orchestrator.results.contract import Strict
 from orchestrator.results.records import plan_from_json
 
-CLUSTER = "cluster.json"
 PART = "part.json"
 JOBS = "jobs.json"
 SCHEMA: Literal[1] = 1

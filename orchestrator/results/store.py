@@ -157,3 +157,13 @@ def _is_sound(outcome: Outcome) -> bool:
     """Return true if an index and a report can hold every number in it. NaN is none of these."""
     numbers = [value for value in OUTCOME_VALUES(outcome) if isinstance(value, int | float)]
     return all(-_MOST <= number <= _MOST for number in numbers)
+
+
+@dataclass(frozen=True)
+class PartRun(Run):
+    """The run of a part on one node, for those who read runs of many places together."""
+
+    @property
+    def name(self) -> str:
+        """Return its place in the results folder, such as `20261121T153000Z-1f3a/parts/003/node7`."""
+        return "/".join(self.folder.parts[-4:])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.bundles.format.streams import CHUNK_BYTES
+from orchestrator.bundles.returns.cluster_files import carried
 from orchestrator.bundles.returns.results_manifest import (
     MANIFEST,
     RUN_NAME,
@@ -46,7 +47,7 @@ def collect(runs: Sequence[Run], output: Path, version: str) -> Collected:
     Raises `InputError` if another file has that name or a run is unreadable. Raises `HostError` if a run is being
     written, a file changes, or the new file cannot be written.
     """
-    ordered = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
+    ordered = sorted({run.name: carried(run) for run in runs}.values(), key=lambda run: run.name)
     with contextlib.ExitStack() as locks, tempfile.TemporaryFile() as sums:
         for run in ordered:
             _lock(run, locks)

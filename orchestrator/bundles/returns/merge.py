@@ -13,6 +13,7 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from orchestrator.bundles.format.streams import CHUNK_BYTES
+from orchestrator.bundles.returns.cluster_files import carried
 from orchestrator.bundles.returns.publication import STAGING, Publication, clear_away, complete_interrupted, remove
 from orchestrator.bundles.returns.results_manifest import (
     MANIFEST,
@@ -224,7 +225,7 @@ def _check_records(manifest: ResultsManifest, results: Path, staging: Path) -> M
     present: list[RunEntry] = []
     for entry in manifest.runs:
         new = (staging / entry.run).is_dir()
-        run = Run((staging if new else results) / entry.run)
+        run = carried(Run((staging if new else results) / entry.run))
         try:
             record = run.record()
             run.plan()

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 
+from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.arrays import Wanted, arrays
 from orchestrator.clusters.folder import ClusterRun, PartState, part_states
 from orchestrator.clusters.record import ClusterRecord
@@ -68,6 +69,8 @@ def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Paus
     refuse_changes(options)
     if options.site is not None or options.replicate is not None or options.images is not None:
         raise InputError("--resume goes on with the run's own site: leave out --site, --replicate and --images")
+    if (cluster.folder / MERGED).exists():
+        raise InputError(f"{cluster.name} was merged from another host: go on there")
     return _measured(ClusterRun(cluster.folder.absolute()), options, host, pause)
 
 

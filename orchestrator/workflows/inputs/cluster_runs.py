@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, node_of, node_runs
+from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, counted_runs, node_of, node_runs
 from orchestrator.clusters.record import ClusterRecord, JobsRecord, PartRecord, plan_of
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
@@ -43,7 +43,9 @@ def find_reported(results: Path, names: Sequence[str], *, every: bool) -> list[R
 
     Raises `InputError` if a name means no run, or several.
     """
-    if every and not names and (clusters := cluster_runs(results)):
+    if every and names:
+        raise InputError("--all means every run: leave out the names, or --all")
+    if every and (clusters := cluster_runs(results)):
         both = (*(run.folder for run in clusters), *(run.folder for run in runs(results)))
         return [Run(folder) for folder in sorted(both)]
     if every:
@@ -126,7 +128,7 @@ def _listed(cluster: ClusterRun) -> ListedCluster:
     try:
         record = cluster.record()
         plan = plan_of(record)
-        ends, nodes = _ends(cluster, record)
+        ends, nodes = _ends(cluster)
     except InputError as error:
         nothing = RunSummary(cluster.name, "", "", "", "", 0, 0, 0, (), None, str(error))
         return ListedCluster(nothing, ())
@@ -145,16 +147,25 @@ def _listed(cluster: ClusterRun) -> ListedCluster:
     return ListedCluster(summary, tuple(cell.id for cell in plan.cells))
 
 
-def _ends(cluster: ClusterRun, record: ClusterRecord) -> tuple[Counter[Status], list[str]]:
+def _ends(cluster: ClusterRun) -> tuple[Counter[Status], list[str]]:
     """Return how the repeats that count have ended, and the nodes that they ran on."""
     ends: Counter[Status] = Counter()
     nodes: set[str] = set()
-    for part in record.parts:
-        folder = cluster.part_folder(part.name)
-        if not any(folder.glob("*/run.json")):
-            continue
-        cells = plan_of(cluster.part(part.name)).cells
-        for each in node_runs(folder, cells)[: record.site.replicate]:
-            nodes.add(node_of(each.run))
-            ends.update(outcome.status for outcome in each.run.outcomes(cells))
+    for run in counted_runs(cluster):
+        nodes.add(node_of(run))
+        ends.update(outcome.status for outcome in run.outcomes(run.plan().cells))
     return ends, sorted(nodes)
+
+
+def find_measured(results: Path, name: str, hint: str = "") -> list[Run]:
+    """Return the run that a name means, or those whose figures count of a run on a cluster.
+
+    It may be the beginning of a name, or `latest`. Raises `InputError` if it means no run, or several.
+    """
+    cluster = find_cluster_run(results, name)
+    if cluster is None:
+        return [find_run(results, name, hint)]
+    measured: list[Run] = [*counted_runs(cluster)]
+    if not measured:
+        raise InputError(f"{cluster.folder}: no node has measured anything yet; `orchestrator run --resume` follows it")
+    return measured

@@ -10,11 +10,10 @@ from orchestrator.bundles.returns.collect import Collected
 from orchestrator.bundles.returns.collect import collect as collect_runs
 from orchestrator.bundles.returns.merge import Merged
 from orchestrator.bundles.returns.merge import merge as merge_runs
-from orchestrator.clusters.folder import cluster_runs
-from orchestrator.wording import counted
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import find_runs, report_hidden_runs
+from orchestrator.workflows.inputs.cluster_runs import find_reported
+from orchestrator.workflows.inputs.stored_runs import report_hidden_runs
 from orchestrator.workflows.outputs import check_file
 
 
@@ -61,9 +60,8 @@ def collect(options: CollectOptions, host: Host) -> Collected:
     """
     check_file(options.output)
     report_hidden_runs(options.results, host)
-    if options.every and (clusters := cluster_runs(options.results)):
-        host.say(f"{counted(len(clusters), 'run')} on a cluster left out: collect the runs of its parts, part by part")
-    return collect_runs(find_runs(options.results, options.runs, every=options.every), options.output, __version__)
+    runs = find_reported(options.results, options.runs, every=options.every)
+    return collect_runs(runs, options.output, __version__)
 
 
 def merge(options: MergeOptions, host: Host) -> MergeResult:
