@@ -1,10 +1,11 @@
 """The beginning of a run on a cluster: its plan is split, estimated and frozen."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from orchestrator import __version__, planning
 from orchestrator.catalog import shipped_catalog
@@ -17,7 +18,6 @@ from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import with_data
@@ -30,8 +30,8 @@ _UNFIT = re.compile(r"[^\w ./+,:=@~-]")
 """Characters that mean something else in an `#SBATCH` line, or in the name of a log."""
 
 
-def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
-    """Plan a matrix, and write the run with all its parts.
+def freeze(options: ClusterOptions, site: Site, host: Host) -> tuple[ClusterRun, ClusterRecord]:
+    """Plan a matrix, and write the run with all its parts. Return it with its record.
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the run cannot be written.
     """
@@ -47,6 +47,7 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
     split = list(parts(plan, _estimated(planned, plan)))
+    stored = plan_to_json(plan)
     record = ClusterRecord(
         run=run.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -54,18 +55,20 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
         site=site,
         options=part_settings(options),
         parts=tuple(part for part, _ in split),
-        plan=plan_to_json(plan),
+        plan=stored,
     )
+    cells = dict(zip((cell.id for cell in plan.cells), stored["cells"], strict=True))
     cluster = ClusterRun(run.folder)
-    cluster.create(record, split, lambda name, own: _part_record(record, run, name, own))
-    return cluster
+    cluster.create(record, split, lambda name, own: _part_record(record, name, own, cells))
+    return cluster, record
 
 
-def _part_record(record: ClusterRecord, run: Run, name: str, plan: Plan) -> PartRecord:
-    site = record.site
+def _part_record(record: ClusterRecord, name: str, plan: Plan, cells: Mapping[str, Any]) -> PartRecord:
+    """Return the record of a part, with its cells as the record of the whole run has them by their ids."""
+    own = plan_to_json(replace(plan, cells=())) | {"cells": [cells[cell.id] for cell in plan.cells]}
     return PartRecord(
-        run=run.name, part=name, replicate=site.replicate, images=site.images, options=record.options,
-        plan=plan_to_json(plan),
+        run=record.run, part=name, replicate=record.site.replicate, images=record.site.images, options=record.options,
+        plan=own,
     )  # fmt: skip
 
 
