@@ -1,5 +1,9 @@
 """What a cluster does to runs. Nothing is lost or doubled once a run was resumed, and no framework is blamed."""
 
+import os
+import signal
+from pathlib import Path
+
 import pytest
 from bench_folder import BenchFolder
 from slurm_cluster import SlurmCluster
@@ -36,17 +40,42 @@ def until_known(bench: BenchFolder, part: str) -> None:
     until(lambda: part in bench.submitted().ends)
 
 
-def test_a_job_without_time_is_out_of_time(bench: BenchFolder) -> None:
-    """A limit of a minute is shorter than the warning before it, which so comes at once."""
-    bench.site(time={"shortest": "1m", "longest": "1m"})
+def test_a_job_is_warned_before_its_time(bench: BenchFolder, cluster: SlurmCluster) -> None:
+    """It stops by itself, as after Ctrl-C, when an operator leaves it a minute: less than the time of the warning."""
     bench.scripts("a")
     bench.close()
-    bench.run(*RUN)
-    _, job = first_task(bench)
+    program = bench.start(*RUN)
+    bench.until_begun("a")
+    part, job = first_task(bench)
+    cluster.said("scontrol", "update", f"jobid={job}", "timelimit=1")
+    bench.ends(program)
 
-    (node,) = {end.node for end in bench.submitted().ends.values()}
-    assert bench.ended() == {"a": [f"not_run: the scheduler ended job {job} on {node}: TIMEOUT"]}
-    bench.site()
+    end = bench.submitted().ends[part]
+    assert bench.ended() == {"a": [f"not_run: the scheduler ended job {job} on {end.node}: TIMEOUT"]}
+    log = (bench.the_run().folder / "logs" / f"{job}.log").read_text()
+    assert "Killed" not in log
+    assert "stopping" in log
+    bench.open()
+    bench.run("run", "--resume", "latest")
+    assert bench.ended() == {"a": OK}
+
+
+@pytest.mark.slow
+def test_a_job_that_goes_on_is_ended(bench: BenchFolder, cluster: SlurmCluster) -> None:
+    """The scheduler ends a job whose processes do not hear the warning; that takes it up to two minutes."""
+    bench.scripts("a")
+    bench.close()
+    program = bench.start(*RUN)
+    bench.until_begun("a")
+    part, job = first_task(bench)
+    for pid in cluster.processes("node1") + cluster.processes("node2"):
+        if b"orchestrator" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGSTOP)
+    cluster.said("scontrol", "update", f"jobid={job}", "timelimit=1")
+    bench.ends(program)
+
+    end = bench.submitted().ends[part]
+    assert (end.job, end.state) == (job, JobState.TIMEOUT)
     bench.open()
     bench.run("run", "--resume", "latest")
     assert bench.ended() == {"a": OK}
@@ -62,6 +91,7 @@ def test_a_requeued_job_goes_on(bench: BenchFolder, cluster: SlurmCluster) -> No
     cluster.said("scontrol", "update", f"jobid={job}", "requeue=1")
     cluster.said("scontrol", "requeue", job)
     until(lambda: any(each.id == job and each.state == "PENDING" for each in cluster.jobs()))
+    cluster.said("scontrol", "update", f"jobid={job}", "starttime=now")  # Slurm lets it wait for two minutes
     bench.open()
     bench.ends(program)
 
