@@ -40,12 +40,14 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         f'part={shlex.quote(str(job.run / "parts"))}/"$1"\n'
         'echo "part $1 on $SLURM_JOB_NODELIST"\n'
         f"{_program(site.program, job.command)}"
-        # The signal comes to this shell alone, which is asked to pass it on before the time is over.
-        "warned=\ntrap 'warned=1; kill -TERM \"$step\" 2>/dev/null' TERM\n"
+        # The signal comes to this shell alone, before the time is over. `srun` would kill its tasks on it, so that the
+        # scheduler is asked to give it to them. By its own id, the last task of an array means the whole array.
+        f"warned=\ntrap 'warned=1; woken=1; {_WARN}' TERM\n"
         f"srun {' '.join(_step(array.nodes))} \\\n"
         f'    "$@" run --part "$part"{" --retry-failed" if job.retry_failed else ""} &\n'
         "step=$!\n"
-        'while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done\n'
+        # A signal ends the wait, and not the step.
+        'while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done\n'
         f"[ -z \"$warned\" ] || echo '{OUT_OF_TIME}'\n"
         'exit "$status"\n'
     )
@@ -112,6 +114,7 @@ def _program(program: Program | None, command: tuple[str, ...]) -> str:
     )
 
 
+_WARN = 'scancel --signal=TERM "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"'
 _INSTALL = """\
 wheel={wheel}
 hash=$(sha256sum "$wheel" | cut -c 1-16)

@@ -1,10 +1,11 @@
 """The beginning of a run on a cluster: its plan is split, estimated and frozen."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from orchestrator import __version__, planning
 from orchestrator.catalog import shipped_catalog
@@ -31,8 +32,8 @@ _UNFIT = re.compile(r"[^\w ./+,:=@~-]")
 """Characters that mean something else in an `#SBATCH` line, or in the name of a log."""
 
 
-def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
-    """Plan a matrix, and write the run with all its parts.
+def freeze(options: ClusterOptions, site: Site, host: Host) -> tuple[ClusterRun, ClusterRecord]:
+    """Plan a matrix, and write the run with all its parts. Return it with its record.
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the run cannot be written.
     """
@@ -49,6 +50,7 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
     split = list(parts(plan, _estimated(planned, plan)))
+    stored = plan_to_json(plan)
     record = ClusterRecord(
         run=run.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -56,18 +58,22 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
         site=site,
         options=part_settings(options),
         parts=tuple(part for part, _ in split),
-        plan=plan_to_json(plan),
+        plan=stored,
     )
+    cells = dict(zip((cell.id for cell in plan.cells), stored["cells"], strict=True))
     cluster = ClusterRun(run.folder)
-    cluster.create(record, split, lambda name, own: _part_record(record, images, name, own))
-    return cluster
+    cluster.create(record, split, lambda name, own: _part_record(record, name, own, images, cells))
+    return cluster, record
 
 
-def _part_record(record: ClusterRecord, images: FrozenImages, name: str, plan: Plan) -> PartRecord:
-    own = images.of({image.name for image in plan.images})
+def _part_record(
+    record: ClusterRecord, name: str, plan: Plan, images: FrozenImages, cells: Mapping[str, Any]
+) -> PartRecord:
+    """Return the record of a part, with its cells as the record of the whole run has them by their ids."""
+    own = plan_to_json(replace(plan, cells=())) | {"cells": [cells[cell.id] for cell in plan.cells]}
+    chosen = images.of({image.name for image in plan.images})
     return PartRecord(
-        run=record.run, part=name, replicate=record.site.replicate, images=own, options=record.options,
-        plan=plan_to_json(plan),
+        run=record.run, part=name, replicate=record.site.replicate, images=chosen, options=record.options, plan=own,
     )  # fmt: skip
 
 

@@ -56,9 +56,9 @@ def run(options: ClusterOptions, site: Site, host: Host, pause: Pause | None = N
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the scheduler cannot be used.
     """
-    cluster = freeze(options, site, host)
+    cluster, record = freeze(options, site, host)
     host.say(f"run: {cluster.folder}")
-    return _measured(cluster, options, host, pause)
+    return _measured(cluster, record, options, host, pause)
 
 
 def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None = None) -> ClusterResult:
@@ -71,11 +71,12 @@ def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Paus
         raise InputError("--resume goes on with the run's own site: leave out --site, --replicate and --images")
     if (cluster.folder / MERGED).exists():
         raise InputError(f"{cluster.name} was merged from another host: go on there")
-    return _measured(ClusterRun(cluster.folder.absolute()), options, host, pause)
+    return _measured(ClusterRun(cluster.folder.absolute()), cluster.record(), options, host, pause)
 
 
-def _measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None) -> ClusterResult:
-    record = cluster.record()
+def _measured(
+    cluster: ClusterRun, record: ClusterRecord, options: ClusterOptions, host: Host, pause: Pause | None
+) -> ClusterResult:
     in_use = HostError(f"{cluster.folder}: another orchestrator follows this run; a first Ctrl-C there detaches it")
     lock = locked(cluster.folder / ".lock", in_use, "choose another --results")
     try:

@@ -41,10 +41,10 @@ if [ ! -e "$installed" ]; then
 fi
 set -- "$installed/bin/python" -m orchestrator
 warned=
-trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM
+trap 'warned=1; woken=1; scancel --signal=TERM "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' TERM
 srun --export=ALL --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 --label \
     "$@" run --part "$part" &
 step=$!
-while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done
+while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done
 [ -z "$warned" ] || echo 'stopped before the time limit of this job'
 exit "$status"

@@ -101,16 +101,22 @@ def test_a_time_limit_has_margin_and_bounds(seconds: float, limits: TimeLimits, 
 def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     """The shell waits for its step after a signal, and ends with the status of the step.
 
-    A fake `srun` sends the shell the signal until it gets it in turn, and ends with a status of its own.
+    A fake `srun` sends the shell the signal until a fake `scancel` was called, and ends with a status of its own.
     """
-    fake = tmp_path / "srun"
-    fake.write_text('#!/bin/sh\ntrap "exit 42" TERM\nwhile :; do kill -TERM $PPID; done\n')
-    fake.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+    said = tmp_path / "said"
+    for name, text in (
+        ("srun", f"until [ -e {said} ]; do kill -TERM $PPID; done\nexit 42"),
+        ("scancel", f'echo "$@" >{said}'),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    task = {"SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", **task}
 
     text = script(*SCRIPTS["small"])
     ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
     assert (ended.returncode, ended.stdout) == (42, f"part 000 on node1\n{OUT_OF_TIME}\n")
+    assert said.read_text() == "--signal=TERM 12_0\n"
 
 
 def test_a_wheel_is_installed_once(tmp_path: Path) -> None:

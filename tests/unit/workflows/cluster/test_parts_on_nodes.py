@@ -24,7 +24,7 @@ def small(tmp_path: Path) -> SmallCluster:
 
 
 def frozen(small: SmallCluster, replicate: int = 1) -> ClusterRun:
-    return freeze(small.options(), Site(replicate=replicate), small.host())
+    return freeze(small.options(), Site(replicate=replicate), small.host())[0]
 
 
 def nodes_of(cluster: ClusterRun, part: str = "000") -> list[tuple[str, bool]]:
