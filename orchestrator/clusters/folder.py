@@ -160,6 +160,11 @@ def node_of(run: Run) -> str:
     return run.folder.name.partition(_AGAIN)[0]
 
 
+def run_of_job(folder: str, job: str) -> str:
+    """Return the name of the run of a job on the node with that folder, where each job begins a run of its own."""
+    return f"{folder}{_AGAIN}{job}"
+
+
 def _names(base: str) -> Iterator[str]:
     yield base
     number = 2

@@ -85,6 +85,12 @@ class JobEnd:
     node: str = ""
     detail: str = ""
 
+    def on_node(self, folder: str) -> str:
+        """Return the end in a sentence, where each node by itself has results in a folder that this host lacks."""
+        if self.state is JobState.COMPLETED:
+            return f"job {self.job} has measured it: bring its file from {folder} on {self.node}, and merge it"
+        return str(self)
+
     def __str__(self) -> str:
         """Return the end in a sentence, such as `the scheduler ended job 12_3 on node7: TIMEOUT`."""
         where = f" on {self.node}" if self.node else ""

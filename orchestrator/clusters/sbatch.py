@@ -25,6 +25,12 @@ class BatchJob:
     command: tuple[str, ...]
     """The program, if the site names none."""
     retry_failed: bool = False
+    inputs: str = ""
+    """The inputs of its parts in lines of base64, for nodes that do not see the folder of the run."""
+
+    def on_node(self, site: Site) -> str:
+        """Return the folder of the run on each node by itself."""
+        return f"{site.on_nodes}/{self.run.name}"
 
 
 def script(array: JobArray, site: Site, job: BatchJob) -> str:
@@ -37,20 +43,28 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         f"{setup}"
         f"set -- {' '.join(array.parts)}\n"
         'shift "$SLURM_ARRAY_TASK_ID"\n'
-        f'part={shlex.quote(str(job.run / "parts"))}/"$1"\n'
+        f'part={"" if site.on_nodes else shlex.quote(f"{job.run}/parts/")}"$1"\n'
         'echo "part $1 on $SLURM_JOB_NODELIST"\n'
         f"{_program(site.program, job.command)}"
         # The signal comes to this shell alone, before the time is over. `srun` would kill its tasks on it, so that the
         # scheduler is asked to give it to them. By its own id, the last task of an array means the whole array.
         f"warned=\ntrap 'warned=1; woken=1; {_WARN}' TERM\n"
-        f"srun {' '.join(_step(array.nodes))} \\\n"
-        f'    "$@" run --part "$part"{" --retry-failed" if job.retry_failed else ""} &\n'
+        f"{_measured(array, site, job)}"
         "step=$!\n"
         # A signal ends the wait, and not the step.
         'while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done\n'
         f"[ -z \"$warned\" ] || echo '{OUT_OF_TIME}'\n"
         'exit "$status"\n'
     )
+
+
+def _measured(array: JobArray, site: Site, job: BatchJob) -> str:
+    """Return the lines that begin to measure the part on every node of the job."""
+    step = f'srun {" ".join(_step(array.nodes))} \\\n    "$@" run --part "$part"'
+    if not site.on_nodes:
+        return f"{step}{' --retry-failed' if job.retry_failed else ''} &\n"
+    # The text of a script is all that comes to such a node. `srun` hands it on to the tasks on the others.
+    return f"base64 -d <<'INPUTS' |\n{job.inputs}INPUTS\n{step} --on-node {shlex.quote(job.on_node(site))} &\n"
 
 
 def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
@@ -68,7 +82,9 @@ def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
     yield f"signal=B:TERM@{WARNING_S}"
     yield "no-requeue"
     yield "export=NONE"
-    yield _assigned("output", f"{job.run}/logs/%A_%a.log")
+    if site.on_nodes:
+        yield _assigned("chdir", site.on_nodes)
+    yield _assigned("output", f"{site.on_nodes}/%x_%A_%a.log" if site.on_nodes else f"{job.run}/logs/%A_%a.log")
     for name in ("partition", "account", "constraint", "reservation"):
         if value := getattr(site, name):
             yield _assigned(name, value)

@@ -68,7 +68,7 @@ def _lock(run: Run, locks: contextlib.ExitStack) -> None:
 
 def _write_sums(run: Run, sums: BinaryIO, left_out: list[str]) -> RunEntry:
     """Write the checksums of all files of a run, and return its entry in the manifest."""
-    host, files, size = run.record().host, 0, 0
+    record, files, size = run.record(), 0, 0
     for path in select_files(run, left_out):
         digest, length = hashlib.sha256(), 0
         for chunk in _content(run, path):
@@ -76,7 +76,7 @@ def _write_sums(run: Run, sums: BinaryIO, left_out: list[str]) -> RunEntry:
             length += len(chunk)
         sums.write(sums_line(digest.hexdigest(), path))
         files, size = files + 1, size + length
-    return RunEntry(run=run.name, files=files, size_bytes=size, host=host)
+    return RunEntry(run=run.name, files=files, size_bytes=size, host=record.host, part_of=record.part_of)
 
 
 def _content(run: Run, path: str) -> Iterator[bytes]:

@@ -70,6 +70,18 @@ def merge(path: Path, results: Path) -> Merged:
         raise HostError(f"{error.filename or path}: cannot be used: {error.strerror}; nothing was merged") from error
 
 
+def manifest_of(path: Path) -> ResultsManifest:
+    """Read the manifest of a file of results. Raises `InputError` if it is damaged or newer, or no such file."""
+    try:
+        with path.open("rb") as stream:
+            archive = ArchiveReader(stream)
+            return read_manifest(_read(archive, _expect(next(archive.members(), None), MANIFEST), MOST_MANIFEST_BYTES))
+    except BrokenArchiveError as error:
+        raise InputError(f"{path}: {error}; nothing was merged: collect it again, or carry it again") from None
+    except OSError as error:
+        raise HostError(f"{path}: cannot be used: {error.strerror}; nothing was merged") from error
+
+
 @contextlib.contextmanager
 def _staging(results: Path) -> Iterator[Path]:
     """Give a temporary folder among the runs, after an interrupted merge is completed or removed."""
@@ -231,7 +243,7 @@ def _check_records(manifest: ResultsManifest, results: Path, staging: Path) -> M
             run.plan()
         except InputError as error:
             raise BrokenArchiveError(f"run {entry.run} in it cannot be read: {_shorter(error, run.folder)}") from None
-        if record.run != entry.run or record.host != entry.host:
+        if (record.run, record.host, record.part_of) != (entry.run, entry.host, entry.part_of):
             raise BrokenArchiveError(f"run {entry.run} says something else of itself than the manifest")
         (added if new else present).append(entry)
     return Merged(tuple(added), tuple(present))

@@ -3,11 +3,12 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.returns.results_tar import BrokenArchiveError, printable
 from orchestrator.errors import plain_words
+from orchestrator.results.records import PartPlace
 
 SCHEMA: Literal[1] = 1
 KIND: Literal["framework-bench results"] = "framework-bench results"
@@ -34,6 +35,14 @@ class RunEntry(_Strict):
     size_bytes: Count
     host: dict[str, Any]
     """The measuring host, from `run.json`."""
+    part_of: PartPlace | None = None
+    """The part of a run on a cluster that it belongs to, from `run.json`; only where there is one."""
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, others: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what earlier versions do not know, where it says nothing."""
+        fields: dict[str, Any] = others(self)
+        return {name: value for name, value in fields.items() if name != "part_of" or value is not None}
 
 
 class ResultsManifest(_Strict):

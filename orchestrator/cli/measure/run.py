@@ -65,6 +65,15 @@ PartFolder = Annotated[
     Path | None,
     typer.Option("--part", metavar="DIR", hidden=True, help="Measure one part of a run on this node, as its job does."),
 ]
+OnNode = Annotated[
+    Path | None,
+    typer.Option(
+        "--on-node",
+        metavar="DIR",
+        hidden=True,
+        help="With --part: take its inputs from standard input, and leave its results in a file there.",
+    ),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 
 
@@ -97,6 +106,7 @@ def run(
     detach: Detach = False,
     replicate: Replicate = None,
     part: PartFolder = None,
+    on_node: OnNode = None,
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
@@ -104,7 +114,7 @@ def run(
     from orchestrator.workflows.cluster.options import ClusterOptions
 
     if part is not None:
-        cluster.measure_part(part, retry_failed=retry_failed)
+        cluster.measure_part(part, on_node, retry_failed=retry_failed)
         return
     options = ClusterOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,

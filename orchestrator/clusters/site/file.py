@@ -87,6 +87,22 @@ class ImagesEntry(Shape):
         return self
 
 
+class ResultsEntry(Shape):
+    """The places of results."""
+
+    model_config = ConfigDict(json_schema_extra=or_short("The results folder.", ["/shared/results"]))
+
+    folder: PathName | None = Field(None, description="Results folder. Every node sees it, unless on_nodes is there.")
+    on_nodes: Annotated[PathName, Field(pattern="^/")] | None = Field(
+        None, description="Folder of each node by itself, for results that come back in files: nothing is shared then."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_word(cls, value: Any) -> Any:
+        return {"folder": value} if isinstance(value, str) else value
+
+
 class ProgramEntry(Shape):
     """The orchestrator of a node."""
 
@@ -132,7 +148,7 @@ class SiteFile(Shape):
         None, description="Lines of shell that run on the node before the program."
     )
     images: ImagesEntry = Field(ImagesEntry(), description="How images come to a node; left out: it builds them.")
-    results: PathName | None = Field(None, description="Results folder, which every node sees at the same path.")
+    results: ResultsEntry = Field(ResultsEntry(), description="Where results go; left out: the folder of --results.")
     program: ProgramEntry | None = Field(
         None, description="The orchestrator of a node; left out: the one that submits, at the same path."
     )

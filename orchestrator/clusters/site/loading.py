@@ -13,7 +13,9 @@ from orchestrator.clusters.site.options import SWITCHES
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
 
-_NESTED: dict[str, type[BaseModel]] = {"time": file.TimeEntry, "images": file.ImagesEntry, "program": file.ProgramEntry}
+_NESTED: dict[str, type[BaseModel]] = {
+    "time": file.TimeEntry, "images": file.ImagesEntry, "results": file.ResultsEntry, "program": file.ProgramEntry,
+}  # fmt: skip
 _OF_SLURM = ("partition", "account", "constraint", "reservation", "nodes_at_once", "replicate", "sbatch", "gpu_types")
 
 
@@ -36,6 +38,9 @@ def _meaning(source: Source) -> Iterator[Mistake]:
         for key in _OF_SLURM:
             if source.value.get(key) is not None:
                 yield source.mistake((key,), f"{key!r} is of no use to `executor: local`; drop it", key=True)
+        results = source.value.get("results")
+        if isinstance(results, dict) and results.get("on_nodes") is not None:
+            yield source.mistake(("results", "on_nodes"), "is of no use to `executor: local`; drop it", key=True)
     given = source.value.get("sbatch")
     for name, value in given.items() if isinstance(given, dict) else ():
         if name in SWITCHES and value is not True:
@@ -57,7 +62,8 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
         sbatch=tuple(sorted(entry.sbatch.items())),
         setup=entry.setup or (),
         images=_images(entry.images, folder),
-        results=_path(entry.results, folder) or None,
+        results=_path(entry.results.folder, folder) or None,
+        on_nodes=entry.results.on_nodes or "",
         program=_program(entry.program, folder) if entry.program else None,
         gpus=entry.gpus,
         gpu_types=tuple(entry.gpu_types.items()),

@@ -84,6 +84,8 @@ class Site:
     images: NodeImages = NodeImages()
     results: str | None = None
     """The results folder, which every node sees at this path; None takes that of the command."""
+    on_nodes: str = ""
+    """The folder of each node by itself that results are left in; empty if nodes see the results folder."""
     program: Program | None = None
     """None takes the program that submits, which every node then must see at the same path."""
     gpus: GpuRequest = GpuRequest.GRES

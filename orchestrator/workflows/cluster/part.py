@@ -7,13 +7,14 @@ from pathlib import Path
 import yaml
 
 from orchestrator.bundles.returns.results_manifest import MERGED
-from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_on
+from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_of_job, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.clusters.site import ImagesFrom
 from orchestrator.devices import another_machine, host_facts
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import report as read_report
+from orchestrator.results.names import PARTS
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import run_options
@@ -39,6 +40,12 @@ class PartOptions:
     """The folder of the part."""
     retry_failed: bool = False
     """Try again what has failed."""
+    job: str = ""
+    """The job, such as `12_3`, whose run is a new one that comes back in a file. Empty in a folder that nodes share."""
+
+    def run(self, host: Host) -> Run:
+        """Return the run of the job on this node."""
+        return Run(self.part.absolute() / run_of_job(folder_name(this_node(host)), self.job))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +72,17 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
         host.say(f"part {record.part} is complete: {', '.join(complete)} measured it")
         return PartResult(None)
     run, has_begun = run_on(folder, node, lambda run: _is_elsewhere(run, host))
+    if options.job:
+        run, has_begun = options.run(host), False
     others = [each.run.name for each in every if each.run.name != run.name and not each.is_complete]
     if others and not has_begun:
         host.say(f"part {record.part} begins anew on {node}: figures of {', '.join(others)} do not mix with its own")
     job = _resumed(run, record, host) if has_begun else _new(run, record, plan, ClusterRun(folder.parent.parent), host)
-    job = replace(job, frozen_images=None if record.images.kind is ImagesFrom.BUILD else record.images)
-    cluster = folder.parent.parent
-    go_on = f"orchestrator run --resume {cluster.name} --results {cluster.parent}"
+    frozen = None if record.images.kind is ImagesFrom.BUILD else record.images
+    job = replace(job, frozen_images=frozen, part_of=f"{record.run}/{PARTS}/{record.part}" if options.job else None)
+    go_on = f"orchestrator run --resume {record.run}"
+    if not options.job:
+        go_on += f" --results {folder.parents[2]}"
     carry_out(job, run_options(record.options, folder, retry_failed=options.retry_failed), host, go_on)
     report_page(run, read_report(run))
     return PartResult(run, host.stop.is_set())

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.arrays import Wanted, arrays
 from orchestrator.clusters.folder import ClusterRun, PartState, part_states
-from orchestrator.clusters.record import ClusterRecord
+from orchestrator.clusters.record import ClusterRecord, JobsRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
+from orchestrator.clusters.states import JobState
 from orchestrator.errors import HostError, InputError
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
 from orchestrator.results.writing import locked
+from orchestrator.wording import counted
 from orchestrator.workflows.cluster import cancelled
 from orchestrator.workflows.cluster.follow import Follower, Pause
 from orchestrator.workflows.cluster.freeze import freeze
@@ -114,13 +116,31 @@ def _submitted(
     if live is None:
         return ClusterResult(cluster, is_detached=True, stopped=True)
     states = _wanted(cluster, record, retry_failed=options.retry_failed)
-    submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in live), record.site)
+    left = live | (set() if options.retry_failed else _on_their_nodes(submitter.jobs, record))
+    submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in left), record.site)
     if options.detach:
         is_whole = follower.submitted()
         return ClusterResult(cluster, is_detached=True, stopped=not is_whole, unsubmitted=len(submitter.waiting))
     if follower.follow():
+        _tell_of_files(cluster, record, submitter.jobs, host)
         return _reported(cluster)
     return ClusterResult(cluster, is_detached=True, stopped=True, unsubmitted=len(submitter.waiting))
+
+
+def _on_their_nodes(jobs: JobsRecord, record: ClusterRecord) -> set[str]:
+    """Return the parts that a job has measured whose results stay on its node until somebody brings them."""
+    if not record.site.on_nodes:
+        return set()
+    return {part for part, end in jobs.ends.items() if end.state is JobState.COMPLETED}
+
+
+def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord, host: Host) -> None:
+    measured = _on_their_nodes(jobs, record)
+    left = [state for state in _wanted(cluster, record, retry_failed=False) if state.part.name in measured]
+    if left:
+        place = f"{record.site.on_nodes}/{cluster.name}"
+        host.say(f"the results of {counted(len(left), 'part')} lie on their nodes in {place}: bring these files, and")
+        host.say(f"merge each with: orchestrator merge FILE --results {cluster.folder.parent}")
 
 
 def _for_nodes(state: PartState) -> Wanted:

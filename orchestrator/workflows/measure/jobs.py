@@ -74,6 +74,8 @@ class Job:
     """The registry that images come from, if they are not built."""
     frozen_images: FrozenImages | None = None
     """The images that come to the node of a part, if it does not build them."""
+    part_of: str | None = None
+    """The part that the run comes back to, as its record names it."""
 
 
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
@@ -271,6 +273,7 @@ def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:
         matrix=job.matrix or {},
         bundle=bundle_plans.origin_of(job.bundle) if job.bundle else None,
         images=_images_origin(job) if runtime == RuntimeName.DOCKER else None,
+        part_of=job.part_of,
     )
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,11 @@ SCRIPTS = {
     "small": (JobArray(("000",), 10, NodeNeeds()), SMALL, JOB),
     "large": (JobArray(("003", "001"), 40, GPUS, nodes=2, exclude=("node1",)), LARGE, JOB),
     "installed": (JobArray(("000", "002"), 10, GPUS), INSTALLED, BatchJob(JOB.name, JOB.run, (), retry_failed=True)),
+    "unshared": (
+        JobArray(("000", "002"), 10, CPU, nodes=2),
+        replace(INSTALLED, on_nodes="/local/my bench"),
+        replace(JOB, inputs="AAAA\nBBBB\n"),
+    ),
     "cpus": (JobArray(("000",), 10, CPU), INSTALLED, JOB),
 }
 
