@@ -182,6 +182,8 @@ class PartState:
     """Names of the nodes that have measured all of it, the latest first."""
     missing: int
     """Nodes that still have to."""
+    failed: tuple[str, ...] = ()
+    """Names of the nodes that have measured all of it but for failures that are to be tried again."""
 
 
 def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = False) -> Iterator[PartState]:
@@ -191,7 +193,15 @@ def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = 
         cells = plan_of(run.part(part.name)).cells if any(folder.glob("*/run.json")) else ()
         every = node_runs(folder, cells, retry_failed=retry_failed) if cells else []
         complete = tuple(node_of(each.run) for each in every if each.is_complete)
-        yield PartState(part, complete, max(0, record.site.replicate - len(complete)))
+        missing = max(0, record.site.replicate - len(complete))
+        failed = _ended_on(folder, cells, complete)[:missing] if retry_failed and missing else ()
+        yield PartState(part, complete, missing, failed)
+
+
+def _ended_on(part: Path, cells: Sequence[Cell], besides: Sequence[str]) -> tuple[str, ...]:
+    """Return the nodes that have a final outcome of every repeat, failures too, the latest first."""
+    ended = (node_of(each.run) for each in node_runs(part, cells) if each.is_complete) if cells else ()
+    return tuple(node for node in ended if node not in besides)
 
 
 class SeenOutcomes:

@@ -91,6 +91,8 @@ def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
     further = dict(site.sbatch)
     if array.exclude:
         further["exclude"] = ",".join(filter(None, (further.get("exclude"), *array.exclude)))
+    if array.nodelist:
+        further["nodelist"] = ",".join(array.nodelist)
     for name, value in further.items():
         yield _assigned(name, value) if value else name
 

@@ -144,7 +144,7 @@ def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord,
 
 
 def _for_nodes(state: PartState) -> Wanted:
-    return Wanted(state.part, state.missing, state.complete)
+    return Wanted(state.part, state.missing, state.complete, state.failed)
 
 
 def _reported(cluster: ClusterRun, *, stopped: bool = False) -> ClusterResult:

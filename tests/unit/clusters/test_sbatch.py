@@ -80,6 +80,16 @@ def test_parts_wanted_elsewhere_have_other_arrays() -> None:
     assert [(array.nodes, array.exclude) for array in found] == [(2, ()), (1, ("node1",))]
 
 
+def test_failures_are_retried_on_their_node() -> None:
+    """Parts that one node has failed at share an array, which asks for that node."""
+    wanted = [Wanted(part("000", 250), begun_on=("node1",)), Wanted(part("001", 250)), Wanted(part("002", 250))]
+
+    found = list(arrays(wanted, SMALL))
+    assert [(array.parts, array.nodelist) for array in found] == [(("000",), ("node1",)), (("001", "002"), ())]
+    assert "#SBATCH --nodelist=node1\n" in script(found[0], SMALL, JOB)
+    assert "nodelist" not in script(found[1], SMALL, JOB)
+
+
 def test_an_array_has_at_most_a_thousand_tasks() -> None:
     wanted = [Wanted(part(f"{number:04}", 250)) for number in range(1001)]
 
