@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.returns.results_tar import BrokenArchiveError, printable
@@ -38,12 +38,6 @@ class RunEntry(_Strict):
     part_of: PartPlace | None = None
     """The part of a run on a cluster that it belongs to, from `run.json`; only where there is one."""
 
-    @model_serializer(mode="wrap")
-    def _without_nothing(self, others: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what earlier versions do not know, where it says nothing."""
-        fields: dict[str, Any] = others(self)
-        return {name: value for name, value in fields.items() if name != "part_of" or value is not None}
-
 
 class ResultsManifest(_Strict):
     """The `manifest.json` of a file of results."""
@@ -68,7 +62,10 @@ class ResultsManifest(_Strict):
 
 def manifest_text(manifest: ResultsManifest) -> bytes:
     """Return the bytes of a manifest."""
-    return manifest.model_dump_json(by_alias=True, indent=1).encode() + b"\n"
+    parts = [number for number, run in enumerate(manifest.runs) if run.part_of is None]
+    # Earlier versions read no file with a field that they do not know.
+    unknown = {"runs": {number: {"part_of"} for number in parts}} if parts else None
+    return manifest.model_dump_json(by_alias=True, indent=1, exclude=unknown).encode() + b"\n"
 
 
 def read_manifest(text: bytes) -> ResultsManifest:

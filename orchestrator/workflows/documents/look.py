@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -19,6 +19,8 @@ from orchestrator.workflows.look.runs import EndedRepeat, ShowResult
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRepeat(Outcome):
     """The end of one repeat."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {**Outcome.LATER, "node": ""}
 
     node: str = ""
     """The node that measured it, in a run on a cluster; only there."""
