@@ -47,6 +47,11 @@ class Run:
         """Return the name of the folder, which identifies the run."""
         return self.folder.name
 
+    @property
+    def whole(self) -> str:
+        """Return the name that users know it by: of a part, that of the run on a cluster."""
+        return self.name.partition("/")[0]
+
     def repeat_folder(self, cell_id: str, repeat: int) -> Path:
         """Return the folder of a repeat, `<run>/<cell id>/<repeat>`."""
         return self.folder / cell_id / str(repeat)
