@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -46,11 +46,11 @@ def write_site(folder: Path, **keys: object) -> None:
     (folder / "site.yaml").write_text(json.dumps({"version": 1, "executor": "slurm", "setup": setup, **keys}))
 
 
-def orchestrator(folder: Path, cluster: SlurmCluster, *arguments: str) -> str:
-    """Run the orchestrator to its end in a folder, and return what it printed."""
+def orchestrator(folder: Path, cluster: SlurmCluster, *arguments: str, before: Sequence[str] = ()) -> str:
+    """Run the orchestrator to its end in a folder, by a command `before` it, and return what it printed."""
     own = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache"), "ORCHESTRATOR_IDLE_WAIT": "0"}
     ended = subprocess.run(
-        [sys.executable, "-m", "orchestrator", *arguments],
+        [*before, sys.executable, "-m", "orchestrator", *arguments],
         cwd=folder, env=os.environ | dict(cluster.environment) | own, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if ended.returncode != 0:
