@@ -47,7 +47,7 @@ def matching(names: Sequence[str], text: str) -> list[str]:
 
 
 def cell_ids(record: Path) -> list[str]:
-    """Return the ids of the cells in a `run.json`, none if it cannot be read."""
+    """Return the ids of the cells in the record of a run of either kind, none if it cannot be read."""
     try:
         with open_plain(record) as file:
             ids = [cell["id"] for cell in json.load(file)["plan"]["cells"]]

@@ -78,8 +78,10 @@ def test_every_command_of_the_page_works(page: Page) -> None:
 
 
 def test_the_page_has_no_other_commands() -> None:
+    """Those of images and of results in files are run by `test_images_and_results.py`."""
     text = (ROOT / "docs" / PAGE).read_text(encoding="utf-8")
+    elsewhere = ("Images on nodes", "Without a shared folder", "Where things are")
 
     assert text.count("```sh\n") == sum(
-        len(blocks(PAGE, name, "sh")) for name in ("What is needed", "Running", "The report")
+        len(blocks(PAGE, name, "sh")) for name in ("What is needed", "Running", "The report", *elsewhere)
     )

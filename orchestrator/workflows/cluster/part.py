@@ -20,6 +20,7 @@ from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import run_options
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.inventory import inventory_of
+from orchestrator.workflows.host.node_caches import NODE_VARIABLE, node_cache
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.stored_runs import STORED_MATRIX, stored_settings
 from orchestrator.workflows.measure import jobs
@@ -27,9 +28,6 @@ from orchestrator.workflows.measure.jobs import Job
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.outputs import report_page
 from orchestrator.workflows.run import carry_out
-
-NODE_VARIABLE = "SLURMD_NODENAME"
-"""The name that the scheduler has for this node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +98,7 @@ def _with_own_cache(host: Host) -> Host:
     """
     if NODE_VARIABLE not in host.environment:
         return host
-    own = host.cache / "nodes" / folder_name(host.environment[NODE_VARIABLE])
+    own = node_cache(host, host.environment[NODE_VARIABLE])
     return replace(host, environment={**host.environment, "XDG_CACHE_HOME": str(own)})
 
 
