@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.workflows.history import HistoryOptions, history
+from orchestrator.workflows.host.host import Host
 from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.clusters.fake_slurm import FakeSlurm
@@ -74,8 +76,9 @@ def test_a_history_has_the_runs_of_parts(command: Program, place: Path) -> None:
     earlier = later.parent.with_name("other") / "run.json"
     earlier.write_text(re.sub('"created_at": "[0-9]{4}', '"created_at": "2001', earlier.read_text()))
 
-    series = data_of(command("history", "--json", "--metric", "throughput")[1])
-    assert {each["name"].partition("/")[2]: len(each["points"]) for each in series} == {
+    host = Host({"HOME": str(place), "XDG_CACHE_HOME": str(place / "cache")})
+    series = history(HistoryOptions(results=place / "results"), host).series
+    assert {each.pair.partition("/")[2]: len(each.points) for each in series if each.metric == "throughput"} == {
         "lenet-train-b200": 3, "mlp-train-b32": 3,
     }  # fmt: skip
 
