@@ -165,6 +165,11 @@ def run_of_job(folder: str, job: str) -> str:
     return f"{folder}{_AGAIN}{job}"
 
 
+def has_run_of_job(part: Path, job: str) -> bool:
+    """Return true if the run of a job was brought into a part."""
+    return any(run.name.endswith(f"{_AGAIN}{job}") for run in runs(part))
+
+
 def _names(base: str) -> Iterator[str]:
     yield base
     number = 2

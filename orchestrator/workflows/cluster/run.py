@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.arrays import Wanted, arrays
-from orchestrator.clusters.folder import ClusterRun, PartState, part_states
+from orchestrator.clusters.folder import ClusterRun, PartState, has_run_of_job, part_states
 from orchestrator.clusters.record import ClusterRecord, JobsRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
@@ -116,7 +116,7 @@ def _submitted(
     if live is None:
         return ClusterResult(cluster, is_detached=True, stopped=True)
     states = _wanted(cluster, record, retry_failed=options.retry_failed)
-    left = live | (set() if options.retry_failed else _on_their_nodes(submitter.jobs, record))
+    left = live | (set() if options.retry_failed else _on_their_nodes(cluster, submitter.jobs, record))
     submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in left), record.site)
     if options.detach:
         is_whole = follower.submitted()
@@ -127,17 +127,16 @@ def _submitted(
     return ClusterResult(cluster, is_detached=True, stopped=True, unsubmitted=len(submitter.waiting))
 
 
-def _on_their_nodes(jobs: JobsRecord, record: ClusterRecord) -> set[str]:
+def _on_their_nodes(cluster: ClusterRun, jobs: JobsRecord, record: ClusterRecord) -> set[str]:
     """Return the parts that a job has measured whose results stay on its node until somebody brings them."""
     if not record.site.on_nodes:
         return set()
-    return {part for part, end in jobs.ends.items() if end.state is JobState.COMPLETED}
+    measured = ((part, end.job) for part, end in jobs.ends.items() if end.state is JobState.COMPLETED)
+    return {part for part, job in measured if not has_run_of_job(cluster.part_folder(part), job)}
 
 
 def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord, host: Host) -> None:
-    measured = _on_their_nodes(jobs, record)
-    left = [state for state in _wanted(cluster, record, retry_failed=False) if state.part.name in measured]
-    if left:
+    if left := _on_their_nodes(cluster, jobs, record):
         place = f"{record.site.on_nodes}/{cluster.name}"
         host.say(f"the results of {counted(len(left), 'part')} lie on their nodes in {place}: bring these files, and")
         host.say(f"merge each with: orchestrator merge FILE --results {cluster.folder.parent}")

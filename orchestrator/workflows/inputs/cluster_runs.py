@@ -106,8 +106,8 @@ def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, 
 
 
 def _end(end: JobEnd, cluster: ClusterRun, record: ClusterRecord) -> str:
-    on_nodes = record.site.on_nodes
-    return end.on_node(f"{on_nodes}/{cluster.name}") if on_nodes else str(end)
+    """Return the end of the last job of a part in a sentence."""
+    return end.on_node(f"{record.site.on_nodes}/{cluster.name}") if record.site.on_nodes else str(end)
 
 
 def _on_node(cluster: ClusterRun, part: str, node: NodeRun, end: str) -> PartReport:

@@ -101,6 +101,18 @@ def test_a_lost_file_is_measured_again(small: SmallCluster, fake: FakeSlurm, scr
     assert [each.parts for each in cluster.jobs().submissions] == [("000", "001"), ("001",)]
 
 
+def test_what_came_back_unfinished_is_measured_again(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """A job that ended well may have left repeats that this node could not run."""
+    cluster = submitted(small, scratch).cluster
+    file = ran(small, cluster, 0, "node1")
+    merged(small, file)
+    outcome = next(cluster.folder.glob("parts/000/*/noop*/*/*/outcome.json"))
+    outcome.write_text(outcome.read_text().replace('"status": "ok"', '"status": "no_device"'))
+    resume(cluster, small.resumed(detach=True), small.host(), waits()[1])
+
+    assert [each.parts for each in cluster.jobs().submissions] == [("000", "001"), ("000",)]
+
+
 def test_a_file_without_its_run_is_refused(small: SmallCluster, scratch: Path) -> None:
     cluster = submitted(small, scratch).cluster
     file = ran(small, cluster, 0, "node1")
