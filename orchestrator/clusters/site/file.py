@@ -33,6 +33,12 @@ def _sbatch_option(name: str) -> str:
     return name
 
 
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError(f"should be an absolute path, which is the same on every node, not {shown(path)}")
+    return path
+
+
 def _value(value: object) -> str:
     text = str(getattr(value, "text", value))
     if value is True:
@@ -93,8 +99,11 @@ class ResultsEntry(Shape):
     model_config = ConfigDict(json_schema_extra=or_short("The results folder.", ["/shared/results"]))
 
     folder: PathName | None = Field(None, description="Results folder. Every node sees it, unless on_nodes is there.")
-    on_nodes: Annotated[PathName, Field(pattern="^/")] | None = Field(
-        None, description="Folder of each node by itself, for results that come back in files: nothing is shared then."
+    on_nodes: Annotated[PathName, AfterValidator(_absolute), Schema({"pattern": "^/", "type": "string"})] | None = (
+        Field(
+            None,
+            description="Folder of each node by itself, for results that come back in files: nothing is shared then.",
+        )
     )
 
     @model_validator(mode="before")

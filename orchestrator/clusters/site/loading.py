@@ -40,7 +40,9 @@ def _meaning(source: Source) -> Iterator[Mistake]:
                 yield source.mistake((key,), f"{key!r} is of no use to `executor: local`; drop it", key=True)
         results = source.value.get("results")
         if isinstance(results, dict) and results.get("on_nodes") is not None:
-            yield source.mistake(("results", "on_nodes"), "is of no use to `executor: local`; drop it", key=True)
+            yield source.mistake(
+                ("results", "on_nodes"), "'on_nodes' is of no use to `executor: local`; drop it", key=True
+            )
     given = source.value.get("sbatch")
     for name, value in given.items() if isinstance(given, dict) else ():
         if name in SWITCHES and value is not True:

@@ -82,6 +82,28 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_ways_of_images_and_results_have_mistakes_too(tmp_path: Path) -> None:
+    text = "version: 1\nexecutor: slurm\nimages: {pushed: a, bundle: b}\nresults: {on_nodes: scratch, folders: r}\n"
+
+    assert mistakes(tmp_path, text) == [
+        "3:9: images: has pushed and bundle; keep one",
+        "4:21: results.on_nodes: should be an absolute path, which is the same on every node, not 'scratch'",
+        "4:30: results: unknown key 'folders'; did you mean 'folder'?",
+    ]
+
+
+def test_results_have_a_folder_and_places_on_nodes(tmp_path: Path) -> None:
+    site = loaded(tmp_path, "version: 1\nexecutor: slurm\nresults: {folder: here, on_nodes: /local/bench}\n")
+
+    assert (site.results, site.on_nodes) == (str(tmp_path / "here"), "/local/bench")
+
+
+def test_results_on_nodes_mean_nothing_locally(tmp_path: Path) -> None:
+    text = "version: 1\nexecutor: local\nresults: {on_nodes: /local/bench}\n"
+
+    assert mistakes(tmp_path, text) == ["3:11: results: 'on_nodes' is of no use to `executor: local`; drop it"]
+
+
 def test_keys_of_slurm_mean_nothing_locally(tmp_path: Path) -> None:
     text = "version: 1\nexecutor: local\npartition: gpu\n"
 
