@@ -144,6 +144,23 @@ def test_an_image_that_does_not_come_blames_nobody(
     assert outcomes(run) == [("ok", "")]
 
 
+@pytest.mark.usefixtures("served")
+@pytest.mark.parametrize("words", [("build",), ("regress", "--baseline", "noop==1", "--candidate", "noop==1")])
+def test_other_commands_pull_images_too(
+    words: tuple[str, ...], node: FarSide, shared: Path, base_image: str, tmp_path: Path
+) -> None:
+    """Without a base image on the engine, which a build would need."""
+    own = {"PYTHONPATH": str(ROOT), "ORCHESTRATOR_IDLE_WAIT": "0", "ORCHESTRATOR_BASE_IMAGE": base_image}
+    more = () if words == ("build",) else ("--repeats", "2", "--no-confirm", "--results", str(tmp_path))
+    source = ("-f", str(shared / "matrix.yaml"), "--images", str(shared / "images.json"))
+    ended = node.run(sys.executable, "-m", "orchestrator", *words, *source, *more, environment=node.environment(**own))
+
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("pulling ") == 1
+    records = [json.loads(path.read_text()) for path in tmp_path.glob("*/run.json")]
+    assert [record["images"]["kind"] for record in records] == ["registry"] * (words != ("build",))
+
+
 def test_another_bundle_at_the_place_is_refused(node: FarSide, shared: Path, base_image: str) -> None:
     run = frozen(shared, base_image, "bundle")
     kept = shared / "kept"

@@ -37,7 +37,7 @@ def both(rates: list[float] = RATES) -> tuple[Made, Made]:
     return Made(OLD, RATES), Made(NEW, rates)
 
 
-def test_cells_of_a_part_are_compared_block_by_block(tmp_path: Path) -> None:
+def test_cells_of_a_part_are_compared_by_block(tmp_path: Path) -> None:
     """Two releases of one run: parts on different nodes, each pair on one."""
     mlp = [Made(framework, rates, synthetic.MLP) for framework, rates in ((OLD, RATES), (NEW, RATES))]
     runs = (part(tmp_path, "a/000", "node1", *both(SLOWER)), part(tmp_path, "a/001", "node2", *mlp))
