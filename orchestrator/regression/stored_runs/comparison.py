@@ -95,7 +95,7 @@ def compare_runs(
     )
 
 
-def _judged(work: "_Work", idle: Collection[str]) -> int:
+def _judged(work: "_Work", idle: frozenset[str]) -> int:
     """Return the number of pairs that are judged, which share the risk of error."""
     return sum(
         idle.isdisjoint(cell.id for _, cell in (*ones, *others))
@@ -142,8 +142,8 @@ def _matched(baseline: Operand, candidate: Operand, plans: Mapping[str, Plan]) -
             f"{baseline.text} and {candidate.text}: no cell of the one does the work of a cell of the other in the "
             f"same way; there is {_listed(ones)}, and {_listed(others)}"
         )
-    rest = ({key: placed for key, placed in side.items() if key not in both} for side in (ones, others))
-    return _Work(both, *rest)
+    first, second = ({key: placed for key, placed in side.items() if key not in both} for side in (ones, others))
+    return _Work(both, first, second)
 
 
 def _stand_ins(work: _Work, plans: Mapping[str, Plan]) -> Iterator[str]:
