@@ -98,8 +98,8 @@ def row(nodes: int, groups: int = GROUPS, sleep_s: float = SLEEP_S) -> dict[str,
     shortest_s, longest_s = (count * sleep_s for count in REPEATS)
     return {
         "name": f"{groups} groups that sleep {shortest_s:g} to {longest_s:g} s on {nodes} faked nodes",
-        "text": f"{spread_s:.1f} s after {submit_s:.1f} s to submit them, {spread_s / bound_s:.3f} × the least time of any "
-        f"order ({bound_s:.1f} s); a job takes {empty_s:.2f} s beyond its sleep, all of them {empties_s:.1f} s on "
+        "text": f"{spread_s:.1f} s after {submit_s:.1f} s to submit them, {spread_s / bound_s:.3f} × the least time of "
+        f"any order ({bound_s:.1f} s); a job takes {empty_s:.2f} s beyond its sleep, all of them {empties_s:.1f} s on "
         "these nodes, which share the CPUs of one machine",
         "value": spread_s / bound_s,
         "wanted": f"≤ {MOST_OVER_BOUND} ×, and what jobs take that do nothing",
