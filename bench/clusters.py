@@ -1,6 +1,6 @@
 """Runs on a Slurm cluster of this machine (`.ci/slurm`): what submitting and following them costs.
 
-    python -m bench.clusters [--pairs 10] [--only floor queries plan groups]
+    python -m bench.clusters [--pairs 10] [--only floor queries plan groups] [--nodes 2 8] [--sleep 10]
 
 A no-op cell in a job is compared with the same one on the same CPU without Slurm, from the begin of a repeat to that of
 the next one. Queries are counted by a virtual clock: the code that follows a run is real, and a stand-in takes the
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -147,17 +147,17 @@ def _peak_bytes(folder: Path, cluster: SlurmCluster) -> int:
     return int(ended.stderr.rpartition("peak ")[2]) * 1024
 
 
-def rows(only: Sequence[str], pairs: int) -> Iterator[dict[str, Any]]:
+def rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Measure what was chosen, and yield the rows of the page."""
-    if "floor" in only:
-        yield floor(pairs)
-    if "queries" in only:
+    if "floor" in options.only:
+        yield floor(options.pairs)
+    if "queries" in options.only:
         yield queries()
-    if "plan" in only:
-        yield plan(max(3, pairs // 2))
-    if "groups" in only:
-        for nodes in NODES:
-            yield sleeping_groups.row(nodes)
+    if "plan" in options.only:
+        yield plan(max(3, options.pairs // 2))
+    if "groups" in options.only:
+        for nodes in options.nodes:
+            yield sleeping_groups.row(nodes, sleep_s=options.sleep)
 
 
 def main() -> None:
@@ -165,10 +165,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     names = ("floor", "queries", "plan", "groups")
     parser.add_argument("--only", nargs="+", choices=names, default=names)
+    parser.add_argument("--nodes", type=int, nargs="+", default=NODES, help="of the clusters for the groups that sleep")
+    parser.add_argument("--sleep", type=float, default=sleeping_groups.SLEEP_S, help="seconds of one of their repeats")
     options = parser.parse_args()
     if reason := slurm_cluster.missing():
         raise SystemExit(reason)
-    print(json.dumps(list(rows(options.only, options.pairs))))
+    print(json.dumps(list(rows(options))))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 Each of 64 scripts is a group. It sleeps ten seconds in each of two to six repeats, so that a group takes 20 to 60 s. So
 the plan knows which take longer. No order of the groups takes less than their sum over the nodes, or than the longest.
+The nodes of a cluster have CPUs of their own, on which jobs start; here they share those of one machine.
 """
 
 import json
 import os
 import random
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -85,17 +88,26 @@ def row(nodes: int, groups: int = GROUPS, sleep_s: float = SLEEP_S) -> dict[str,
             orchestrator(folder, cluster, "run", "--resume", "latest")
         finally:
             cluster.stop()
-        ends = outcomes(folder)
+        ends, jobs = outcomes(folder), (cluster.folder / "jobcomp.log").read_text()
     wrong = [each for each in ends if each["status"] != "ok"]
     if wrong or len(ends) != sum(repeats):
         raise RuntimeError(f"{len(ends)} of {sum(repeats)} repeats; {wrong[:3]}")
+    spread_s = max(map(ended_at_s, ends)) - began - submit_s
+    empty_s = _jobs_s(jobs) / groups - statistics.mean(repeats) * sleep_s
+    empties_s = empty_s * groups / nodes
     shortest_s, longest_s = (count * sleep_s for count in REPEATS)
-    makespan_s = max(map(ended_at_s, ends)) - began
     return {
         "name": f"{groups} groups that sleep {shortest_s:g} to {longest_s:g} s on {nodes} faked nodes",
-        "text": f"{makespan_s:.1f} s, of which {submit_s:.1f} s to submit them; the rest is "
-        f"{(makespan_s - submit_s) / bound_s:.3f} × the least time of any order ({bound_s:.1f} s)",
-        "value": (makespan_s - submit_s) / bound_s,
-        "wanted": f"≤ {MOST_OVER_BOUND} ×, and the time to submit",
-        "within": makespan_s - submit_s <= MOST_OVER_BOUND * bound_s,
+        "text": f"{spread_s:.1f} s after {submit_s:.1f} s to submit them, {spread_s / bound_s:.3f} × the least time of "
+        f"any order ({bound_s:.1f} s); a job takes {empty_s:.2f} s beyond its sleep, all of them {empties_s:.1f} s on "
+        "these nodes, which share the CPUs of one machine",
+        "value": spread_s / bound_s,
+        "wanted": f"≤ {MOST_OVER_BOUND} ×, and what jobs take that do nothing",
+        "within": spread_s <= MOST_OVER_BOUND * bound_s + empties_s,
     }
+
+
+def _jobs_s(finished: str) -> float:
+    """Return the seconds that all jobs have had their nodes, from what the controller wrote of each."""
+    found = re.findall(r"StartTime=(\S+) EndTime=(\S+) ", finished)
+    return sum((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() for start, end in found)

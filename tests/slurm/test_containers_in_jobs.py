@@ -47,6 +47,6 @@ def test_a_container_has_the_bounds_of_its_job(bench: BenchFolder, base_image: s
         )
         number = int(node_of[cell.cell.id].removeprefix("node"))
         assert cpus.split() == [str(number - 1)]
-        assert re.match(rf"/slurm_node{number}/uid_0/job_\\d+/", group)
+        assert re.match(rf"/slurm_node{number}/uid_0/job_\d+/", group)
         seen[cell.cell.system.name] = int(memory)
     assert seen == {"cpu": NODE_MEMORY, "small": OWN_MEMORY}

@@ -83,10 +83,4 @@ def _estimated(planned: PlannedMatrix, plan: Plan) -> Callable[[Plan], float]:
     No run of this host says anything of a node.
     """
     about = replace(known(plan, (), inventory(), planned.matrix.own_datasets), systems=None)
-    catalog = shipped_catalog()
-
-    def seconds(part: Plan) -> float:
-        estimate = planning.estimate(part, catalog, about)
-        return estimate.run_s + estimate.build_s
-
-    return seconds
+    return planning.seconds_of_parts(plan, shipped_catalog(), about)
