@@ -25,7 +25,7 @@ from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.interference import InterferenceProof
 from orchestrator.workflows.interference import InterferenceOptions, prove
 from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
-from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult, runs, show
+from orchestrator.workflows.look.runs import EndedRepeat, RunsOptions, ShowOptions, ShowResult, runs, show
 from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, accept
 from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, night
 from orchestrator.workflows.option_values import RuntimeName
@@ -60,6 +60,7 @@ __all__ = [
     "DatasetFiles",
     "DoctorOptions",
     "DoctorResult",
+    "EndedRepeat",
     "Event",
     "ExportOptions",
     "ExportResult",

@@ -25,10 +25,13 @@ def select_files(run: Run, left_out: list[str]) -> list[str]:
     Lines on the other files are added to `left_out`. Folders that a measured program has closed are opened again.
     A run on a cluster has the files of each run of its parts too.
     """
-    nested = list(node_runs_of(run)) if isinstance(run, WholeRun) else []
-    above = {each.folder: f"{run.name}/{each.folder.parent.relative_to(run.folder).as_posix()}" for each in nested}
-    inner = [f"{above[each.folder]}/{path}" for each in nested for path in select_files(each, left_out)]
-    return sorted([*inner, *_own_files(run, left_out)])
+    files = _own_files(run, left_out)
+    for nested in node_runs_of(run) if isinstance(run, WholeRun) else ():
+        place = f"{run.name}/{nested.folder.parent.relative_to(run.folder).as_posix()}"
+        lines: list[str] = []
+        files += [f"{place}/{path}" for path in select_files(nested, lines)]
+        left_out += [f"{place}: {line}" for line in lines]
+    return sorted(files)
 
 
 def _own_files(run: Run, left_out: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Runs on a cluster, found by name among all runs of a results folder, and their reports."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -158,7 +159,8 @@ def _ends(cluster: ClusterRun) -> tuple[Counter[Status], list[str]]:
     nodes: set[str] = set()
     for run in counted_runs(cluster):
         nodes.add(node_of(run))
-        ends.update(outcome.status for outcome in run.outcomes(run.plan().cells))
+        with contextlib.suppress(InputError):  # a node that wrote a broken record hides no other
+            ends.update(outcome.status for outcome in run.outcomes(run.plan().cells))
     return ends, sorted(nodes)
 
 
