@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import docker
@@ -43,21 +44,37 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared(
-    engine: docker.DockerClient, address: str, storage: Path, base_image: str, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The folder that all hosts see, with the matrix, the list of pushed images and a bundle."""
+def shared(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that all hosts see, with the matrix, whose images the submitting host has."""
     folder = tmp_path_factory.mktemp("shared")
     (folder / "matrix.yaml").write_text(MATRIX)
-    with registry(storage, address):
-        for words in (("build",), ("push", f"{address}/team", "-o", "images.json"), EXPORT):
-            ended = submitting(folder, base_image, *words)
-            assert ended.returncode == 0, ended.stderr
+    assert submitting(folder, base_image, "build").returncode == 0
     return folder
 
 
+@pytest.fixture(scope="module")
+def _pushed(shared: Path, address: str, storage: Path, base_image: str) -> None:
+    with registry(storage, address):
+        ended = submitting(shared, base_image, "push", f"{address}/team", "-o", "images.json")
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.fixture(scope="module")
+def _carried(shared: Path, base_image: str) -> None:
+    ended = submitting(shared, base_image, *EXPORT)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    """A way of images to nodes, once there is something at its beginning."""
+    way = str(request.param)
+    request.getfixturevalue("_pushed" if way == "registry" else "_carried")
+    return way
+
+
 @pytest.fixture
-def served(empty_far_of_module: FarSide, storage: Path, address: str, shared: Path) -> Iterator[Registry]:
+def served(empty_far_of_module: FarSide, storage: Path, address: str) -> Iterator[Registry]:
     """The registry as the node sees it."""
     with registry(storage, address, inside=empty_far_of_module.inside()) as there:
         yield there
@@ -107,7 +124,6 @@ def outcomes(run: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.usefixtures("served")
-@pytest.mark.parametrize("way", WAYS)
 def test_images_come_to_a_node_once(way: str, node: FarSide, shared: Path, base_image: str) -> None:
     run = frozen(shared, base_image, way)
     first, second = (measured(node, run, part) for part in ("000", "001"))
@@ -120,31 +136,40 @@ def test_images_come_to_a_node_once(way: str, node: FarSide, shared: Path, base_
     assert record["images"] == {"kind": way, "place": str(shared / ("images.json" if way == "registry" else "carried"))}
 
 
-@pytest.mark.parametrize("way", WAYS)
 def test_an_image_that_does_not_come_blames_nobody(
     way: str, node: FarSide, shared: Path, base_image: str, storage: Path
 ) -> None:
     """No registry answers, or the bundle has gone. The run goes on when it is back."""
     run = frozen(shared, base_image, way)
-    (shared / "carried").rename(shared / "away")
-    try:
+    with gone(shared / "carried") if way == "bundle" else nullcontext():
         ended = measured(node, run, "000")
-    finally:
-        (shared / "away").rename(shared / "carried")
 
     assert ended.returncode == 0, ended.stderr
     ((status, reason),) = outcomes(run)
     assert status == "not_run"
-    expected = "no registry answers there" if way == "registry" else "/carried: no such bundle"
-    assert expected in reason
-    address = json.loads((shared / "images.json").read_text())["data"]["registry"].partition("/")[0]
-    with registry(storage, address, inside=node.inside()):
+    assert ("no registry answers there" if way == "registry" else "/carried: no such bundle") in reason
+    with back(node, shared, storage) if way == "registry" else nullcontext():
         again = measured(node, run, "000")
     assert again.returncode == 0, again.stderr
     assert outcomes(run) == [("ok", "")]
 
 
-@pytest.mark.usefixtures("served")
+@contextmanager
+def gone(folder: Path) -> Iterator[None]:
+    folder.rename(folder.with_name("away"))
+    try:
+        yield
+    finally:
+        folder.with_name("away").rename(folder)
+
+
+def back(node: FarSide, shared: Path, storage: Path) -> AbstractContextManager[Registry]:
+    """Serve the registry again, at the address that the pushed images have."""
+    address = str(json.loads((shared / "images.json").read_text())["data"]["registry"]).partition("/")[0]
+    return registry(storage, address, inside=node.inside())
+
+
+@pytest.mark.usefixtures("served", "_pushed")
 @pytest.mark.parametrize("words", [("build",), ("regress", "--baseline", "noop==1", "--candidate", "noop==1")])
 def test_other_commands_pull_images_too(
     words: tuple[str, ...], node: FarSide, shared: Path, base_image: str, tmp_path: Path
@@ -161,6 +186,7 @@ def test_other_commands_pull_images_too(
     assert [record["images"]["kind"] for record in records] == ["registry"] * (words != ("build",))
 
 
+@pytest.mark.usefixtures("_carried")
 def test_another_bundle_at_the_place_is_refused(node: FarSide, shared: Path, base_image: str) -> None:
     run = frozen(shared, base_image, "bundle")
     kept = shared / "kept"
