@@ -1,5 +1,6 @@
 """A Slurm cluster of this machine, as `.ci/slurm` makes it, with daemons that a test may end and start again."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -76,7 +77,7 @@ class SlurmCluster:
         """End a node with all that its jobs have started."""
         self.kill(node)
         for pid in self.processes(node):
-            if not has_ended(pid):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def processes(self, node: str) -> list[int]:
