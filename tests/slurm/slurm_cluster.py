@@ -85,6 +85,11 @@ class SlurmCluster:
         group = f"/slurm_{node}/"
         return sorted(pid for pid in _processes() if group in _read(Path("/proc", str(pid), "cgroup")))
 
+    def take_back(self) -> None:
+        """Let the nodes that Slurm has drained have jobs again."""
+        for node in self.said("sinfo", "--noheader", "--Node", "--states=drain", "--format=%N").split():
+            self.said("scontrol", "update", f"nodename={node}", "state=resume")
+
     @contextmanager
     def configured(self, *lines: str) -> Iterator[None]:
         """Have further settings of the controller meanwhile."""
@@ -120,6 +125,7 @@ class SlurmCluster:
     def clear(self) -> None:
         """Have no jobs, and every daemon running."""
         self.start()
+        self.take_back()
         self.said("scancel", "--user=root")
         until(lambda: not self.live())
 

@@ -47,6 +47,18 @@ def _is_of_slurm(pid: int) -> bool:
         return False
 
 
+def until_ended(program: "subprocess.Popen[bytes]", cluster: SlurmCluster) -> None:
+    """Wait for the end of a program, as an operator who looks after the nodes meanwhile.
+
+    A controller that is killed just after it has started jobs starts them again, and then drains their nodes.
+    """
+    while program.poll() is None:
+        try:
+            program.wait(2.0)
+        except subprocess.TimeoutExpired:
+            cluster.take_back()
+
+
 def measured(bench: BenchFolder) -> dict[Path, bytes]:
     """Return the bytes of every outcome that is `ok`, of every node."""
     paths = bench.folder.glob("results/*/parts/*/*/*/*/*/outcome.json")
@@ -73,7 +85,7 @@ def test_nothing_is_lost_or_doubled(bench: BenchFolder, cluster: SlurmCluster, s
     except subprocess.TimeoutExpired:
         kill(chance.choice(VICTIMS), program, cluster, chance)
     cluster.start()
-    program.wait()
+    until_ended(program, cluster)
 
     ok = dict.fromkeys(THREE, ["ok"] * REPEATS)
     for _ in range(MOST_RESUMES):
