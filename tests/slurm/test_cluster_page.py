@@ -62,6 +62,7 @@ def page(bench: BenchFolder, base_image: str) -> Page:
     return Page(bench, commands)
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_works(page: Page) -> None:
     assert "2 cells" in page.next()
     assert "2 planned repeats: 2 ok" in page.next()
