@@ -86,7 +86,7 @@ test-gpu: $(VENV)/installed-dev ## the tests that need a GPU, with the PyTorch a
 
 .PHONY: test-slurm
 test-slurm: $(VENV)/installed-dev ## the tests on a Slurm cluster that they make on this machine: as root, with Debian's packages
-	BENCH_REQUIRE_SLURM=1 $(BIN)/python -m pytest -m "slurm and not slow" tests/slurm $(ARGS)
+	BENCH_REQUIRE_SLURM=1 $(BIN)/python -m pytest -m slurm tests/slurm $(ARGS)
 
 .PHONY: lint
 lint: style types ## format, lint, types

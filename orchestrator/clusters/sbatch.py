@@ -46,9 +46,11 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         f'part={"" if site.on_nodes else shlex.quote(f"{job.run}/parts/")}"$1"\n'
         'echo "part $1 on $SLURM_JOB_NODELIST"\n'
         f"{_program(site.program, job.command)}"
-        # The signal comes to this shell alone, before the time is over. `srun` would kill its tasks on it, so that the
-        # scheduler is asked to give it to them. By its own id, the last task of an array means the whole array.
-        f"warned=\ntrap 'warned=1; woken=1; {_WARN}' TERM\n"
+        # The warning comes to this shell alone. `srun` would kill its tasks if it was told to end, so the scheduler is
+        # asked to give them the signal. By its own id, the last task of an array means the whole array.
+        f"warned=\ntrap 'warned=1; woken=1; {_WARN}' USR1\n"
+        # A job that is cancelled gets SIGTERM in each of its processes, and time to stop.
+        "trap woken=1 TERM\n"
         f"{_measured(array, site, job)}"
         "step=$!\n"
         # A signal ends the wait, and not the step.
@@ -79,7 +81,7 @@ def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
         yield f"mincpus={array.needs.cpus}"
     yield from _gpus(array.needs, site)
     yield f"time={array.minutes}"
-    yield f"signal=B:TERM@{WARNING_S}"
+    yield f"signal=B:USR1@{WARNING_S}"
     yield "no-requeue"
     yield "export=NONE"
     if site.on_nodes:

@@ -1,5 +1,6 @@
 """A Slurm cluster of this machine, as `.ci/slurm` makes it, with daemons that a test may end and start again."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -76,13 +77,18 @@ class SlurmCluster:
         """End a node with all that its jobs have started."""
         self.kill(node)
         for pid in self.processes(node):
-            if not has_ended(pid):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def processes(self, node: str) -> list[int]:
         """Return the processes of the jobs of a node, those that start others first."""
         group = f"/slurm_{node}/"
         return sorted(pid for pid in _processes() if group in _read(Path("/proc", str(pid), "cgroup")))
+
+    def take_back(self) -> None:
+        """Let the nodes that Slurm has drained have jobs again."""
+        for node in self.said("sinfo", "--noheader", "--Node", "--states=drain", "--format=%N").split():
+            self.said("scontrol", "update", f"nodename={node}", "state=resume")
 
     @contextmanager
     def configured(self, *lines: str) -> Iterator[None]:
@@ -119,6 +125,7 @@ class SlurmCluster:
     def clear(self) -> None:
         """Have no jobs, and every daemon running."""
         self.start()
+        self.take_back()
         self.said("scancel", "--user=root")
         until(lambda: not self.live())
 

@@ -36,6 +36,7 @@ def test_groups_are_an_array_on_both_nodes(bench: BenchFolder) -> None:
     assert bench.begun() == dict.fromkeys(THREE, 1)
 
 
+@pytest.mark.slow
 def test_nodes_at_once_are_bounded(bench: BenchFolder, cluster: SlurmCluster) -> None:
     bench.site(nodes_at_once=1)
     bench.scripts(*THREE)
@@ -49,6 +50,7 @@ def test_nodes_at_once_are_bounded(bench: BenchFolder, cluster: SlurmCluster) ->
     assert bench.ended() == all_ok(*THREE)
 
 
+@pytest.mark.slow
 def test_each_part_is_measured_on_two_nodes(bench: BenchFolder) -> None:
     bench.scripts("a", "b")
     bench.run(*RUN, "--replicate", "2")
@@ -94,6 +96,7 @@ def test_an_interrupt_detaches_and_cancel_cancels(bench: BenchFolder, cluster: S
     assert len(bench.submitted().submissions) == 2
 
 
+@pytest.mark.slow
 def test_a_detached_run_is_left_alone(bench: BenchFolder, cluster: SlurmCluster) -> None:
     bench.scripts("a", "b")
     bench.close()

@@ -7,7 +7,7 @@
 #SBATCH --mem=0
 #SBATCH --mincpus=8
 #SBATCH --time=10
-#SBATCH --signal=B:TERM@90
+#SBATCH --signal=B:USR1@90
 #SBATCH --no-requeue
 #SBATCH --export=NONE
 #SBATCH --chdir="/local/my bench"
@@ -19,7 +19,8 @@ part="$1"
 echo "part $1 on $SLURM_JOB_NODELIST"
 set -- /opt/bench/bin/orchestrator
 warned=
-trap 'warned=1; woken=1; scancel --signal=TERM "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' TERM
+trap 'warned=1; woken=1; scancel --signal=TERM "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' USR1
+trap woken=1 TERM
 base64 -d <<'INPUTS' |
 AAAA
 BBBB

@@ -121,7 +121,7 @@ def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     """
     said = tmp_path / "said"
     for name, text in (
-        ("srun", f"until [ -e {said} ]; do kill -TERM $PPID; done\nexit 42"),
+        ("srun", f"until [ -e {said} ]; do kill -USR1 $PPID; done\nexit 42"),
         ("scancel", f'echo "$@" >{said}'),
     ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
@@ -133,6 +133,17 @@ def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
     assert (ended.returncode, ended.stdout) == (42, f"part 000 on node1\n{OUT_OF_TIME}\n")
     assert said.read_text() == "--signal=TERM 12_0\n"
+
+
+def test_a_cancelled_script_waits_for_its_step(tmp_path: Path) -> None:
+    """It is no warning before a time limit. A fake `srun` is the step."""
+    (tmp_path / "srun").write_text("#!/bin/sh\nkill -TERM $PPID\nexit 42\n")
+    (tmp_path / "srun").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+
+    text = script(*SCRIPTS["small"])
+    ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
+    assert (ended.returncode, ended.stdout) == (42, "part 000 on node1\n")
 
 
 def test_a_wheel_is_installed_once(tmp_path: Path) -> None:
