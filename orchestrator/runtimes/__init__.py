@@ -2,6 +2,7 @@
 
 from orchestrator.engine.containers import DATA, IO, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
+from orchestrator.runtimes.brought import BroughtRuntime, NotBrought
 from orchestrator.runtimes.choice import Choice, choose
 from orchestrator.runtimes.docker import (
     BundledImage,
@@ -22,12 +23,14 @@ __all__ = [
     "IO",
     "SCRIPT",
     "STOPPED",
+    "BroughtRuntime",
     "BundledImage",
     "BundledRuntime",
     "Choice",
     "DockerRuntime",
     "Ended",
     "HostRuntime",
+    "NotBrought",
     "Owner",
     "Provided",
     "Ready",
