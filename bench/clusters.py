@@ -32,7 +32,7 @@ from orchestrator.resources import ROOT
 from tests.slurm import slurm_cluster
 from tests.slurm.slurm_cluster import SlurmCluster
 
-REPEATS = 20
+REPEATS = 60
 MOST_PER_CELL = 1.05
 JOBS = 1000
 LEAST_BETWEEN_S = 10.0

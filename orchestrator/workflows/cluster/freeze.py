@@ -16,8 +16,10 @@ from orchestrator.clusters.site import Executor, Site
 from orchestrator.devices import inventory
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.planning import collector
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import with_data
@@ -46,6 +48,14 @@ def freeze(options: ClusterOptions, site: Site, host: Host) -> tuple[ClusterRun,
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
+    with collector.paused():
+        return _written(run, site, planned, plan, options)
+
+
+def _written(
+    run: Run, site: Site, planned: PlannedMatrix, plan: Plan, options: ClusterOptions
+) -> tuple[ClusterRun, ClusterRecord]:
+    """Split a plan, and write its parts and the record of the run."""
     split = list(parts(plan, _estimated(planned, plan)))
     stored = plan_to_json(plan)
     record = ClusterRecord(
