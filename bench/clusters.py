@@ -130,8 +130,8 @@ def plan(times: int) -> dict[str, Any]:
     return {
         "name": f"plan of {CELLS:,} cells to submitted arrays",
         "text": f"{middle_s:.2f} s in the median of {times} ({min(taken):.2f} to {max(taken):.2f} s), {on_cpu_s:.2f} s "
-        f"of it on the CPU, with the start of Python, for {cells:,} cells in {jobs:,} jobs of {len(submissions)} arrays; "
-        f"{peak / 1e6:.0f} MB",
+        f"of it on the CPU, with the start of Python, for {cells:,} cells in {jobs:,} jobs of {len(submissions)} "
+        f"arrays; {peak / 1e6:.0f} MB",
         "value": middle_s,
         "wanted": f"≤ {MOST_PLAN_S:g} s, ≤ {MOST_PLAN_BYTES / 1e6:g} MB",
         "within": middle_s <= MOST_PLAN_S and peak <= MOST_PLAN_BYTES,
