@@ -32,7 +32,7 @@ from orchestrator.resources import ROOT
 from tests.slurm import slurm_cluster
 from tests.slurm.slurm_cluster import SlurmCluster
 
-REPEATS = 20
+REPEATS = 60
 MOST_PER_CELL = 1.05
 JOBS = 1000
 LEAST_BETWEEN_S = 10.0
@@ -41,14 +41,15 @@ MOST_PLAN_S = 5.0
 MOST_PLAN_BYTES = 200_000_000
 NODES = (2, 8)
 _MEASURED = """\
-import sys
+import sys, time
 from pathlib import Path
 from orchestrator.cli import main
 try:
     main()
 finally:
     status = Path("/proc/self/status").read_text()
-    print("peak", next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")), file=sys.stderr)
+    peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))
+    print("measured", peak, time.process_time(), file=sys.stderr)
 """
 
 
@@ -110,33 +111,35 @@ def queries() -> dict[str, Any]:
 
 def plan(times: int) -> dict[str, Any]:
     """Return the row of a large plan, from the start of the command to its end."""
-    taken, peaks = [], []
+    taken, submitted = [], []
     with tempfile.TemporaryDirectory(prefix="bench-clusters-") as name, cluster_in(Path(name)) as cluster:
         folder = Path(name)
         (folder / "matrix.yaml").write_text(matrix_text(CELLS).replace("cpu: {cpus: 2}", "cpu: {}"))
         write_site(folder, sbatch={"begin": "now+1hour"})
         for _ in range(times):
             began = time.perf_counter()
-            peaks.append(_peak_bytes(folder, cluster))
+            submitted.append(_submitted(folder, cluster))
             taken.append(time.perf_counter() - began)
             orchestrator(folder, cluster, "cancel", "latest")
         (run, *_) = sorted(folder.glob("results/*/jobs.json"))
         submissions = json.loads(run.read_bytes())["submissions"]
         cells = len(json.loads(run.with_name("cluster.json").read_bytes())["plan"]["cells"])
     jobs = sum(len(each["parts"]) for each in submissions)
-    middle_s, peak = statistics.median(taken), max(peaks)
+    middle_s, peak = statistics.median(taken), max(peak for peak, _ in submitted)
+    on_cpu_s = statistics.median(on_cpu_s for _, on_cpu_s in submitted)
     return {
         "name": f"plan of {CELLS:,} cells to submitted arrays",
-        "text": f"{middle_s:.2f} s in the median of {times} ({min(taken):.2f} to {max(taken):.2f} s), with the start "
-        f"of Python, for {cells:,} cells in {jobs:,} jobs of {len(submissions)} arrays; {peak / 1e6:.0f} MB",
+        "text": f"{middle_s:.2f} s in the median of {times} ({min(taken):.2f} to {max(taken):.2f} s), {on_cpu_s:.2f} s "
+        f"of it on the CPU, with the start of Python, for {cells:,} cells in {jobs:,} jobs of {len(submissions)} "
+        f"arrays; {peak / 1e6:.0f} MB",
         "value": middle_s,
         "wanted": f"≤ {MOST_PLAN_S:g} s, ≤ {MOST_PLAN_BYTES / 1e6:g} MB",
         "within": middle_s <= MOST_PLAN_S and peak <= MOST_PLAN_BYTES,
     }
 
 
-def _peak_bytes(folder: Path, cluster: SlurmCluster) -> int:
-    """Submit a run, and return the peak memory of the command."""
+def _submitted(folder: Path, cluster: SlurmCluster) -> tuple[int, float]:
+    """Submit a run, and return the peak memory of the command in bytes, and its seconds on the CPU."""
     own = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache")}
     ended = subprocess.run(
         [sys.executable, "-c", _MEASURED, "run", "--runtime", "host", "--detach"],
@@ -144,7 +147,8 @@ def _peak_bytes(folder: Path, cluster: SlurmCluster) -> int:
     )  # fmt: skip
     if ended.returncode != 0:
         raise RuntimeError(ended.stderr)
-    return int(ended.stderr.rpartition("peak ")[2]) * 1024
+    kilobytes, on_cpu_s = ended.stderr.rpartition("measured ")[2].split()
+    return int(kilobytes) * 1024, float(on_cpu_s)
 
 
 def rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -17,8 +17,10 @@ from orchestrator.clusters.site import Executor, Site
 from orchestrator.devices import inventory
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.planning import collector
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.frozen_images import frozen_images
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
@@ -58,7 +60,8 @@ def split(options: ClusterOptions, host: Host) -> FrozenParts:
     plan = jobs.repeated(plan, options.repeats)
     for warning in plan.warnings:
         host.say(f"warning: {warning}")
-    return FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
+    with collector.paused():
+        return FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
 
 
 def results_of(options: RunOptions, site: Site) -> Path:
@@ -75,6 +78,14 @@ def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
+    with collector.paused():
+        return _written(run, frozen, options, site, images)
+
+
+def _written(
+    run: Run, frozen: FrozenParts, options: RunOptions, site: Site, images: FrozenImages
+) -> tuple[ClusterRun, ClusterRecord]:
+    """Write the parts and the record of a run."""
     stored = plan_to_json(frozen.plan)
     record = ClusterRecord(
         run=run.name,
