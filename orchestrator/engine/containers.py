@@ -204,7 +204,7 @@ def container(
     """
     began = time.perf_counter()
     writable = {*((IO,) if spec.folder else ()), *((spec.kept[1],) if spec.kept else ())}
-    own = {*writable, *(place for _, place in spec.shown)}
+    own = {*writable, *(place for _, place in spec.shown), *spec.limits.closed}
     with ExitStack() as closing:
         try:
             volumes = closing.enter_context(confinement.covered_volumes(client, spec.image, own, dict(spec.labels)))
@@ -264,6 +264,9 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
         *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
         *volumes,
     ]
+    if spec.limits.has_selinux and (spec.folder or spec.kept or spec.shown):
+        # A label of theirs would be written to every file of a dataset, and stay there.
+        host["security_opt"].append("label=disable")
     if spec.reads_everything:
         host["cap_add"] = ["DAC_OVERRIDE"]
     if spec.cpus:

@@ -13,8 +13,8 @@ import docker
 import pytest
 from docker_images import built
 
-from orchestrator.engine import ownership, questions
-from orchestrator.engine.confinement import Limits, shipped_profile
+from orchestrator.engine import abilities, ownership, questions
+from orchestrator.engine.confinement import Limits, limits_on
 from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container
 from orchestrator.engine.health import start_fault
 from orchestrator.engine.images import BuildError
@@ -115,7 +115,7 @@ def seen(engine: docker.DockerClient, image: str, tmp_path_factory: pytest.TempP
     spec = ContainerSpec(
         image, folder / "io", "0:0", ("python", "-c", LOOK), labels=((LABEL, "1"),),
         shown=((folder / "script", SCRIPT), (folder / "data", DATA)),
-        limits=Limits(shm_bytes=SHM_BYTES, seccomp=shipped_profile()),
+        limits=limits_on(abilities.read(engine), Limits(shm_bytes=SHM_BYTES)),
     )  # fmt: skip
     with container(engine, spec, folder / "log") as owned:
         owned.start()
@@ -208,8 +208,9 @@ def test_asked_image_keeps_no_log_on_the_engine(engine: docker.DockerClient, ask
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
-    until(lambda: engine.containers.list(filters={"ancestor": asked_image}))
-    (found,) = engine.containers.list(filters={"ancestor": asked_image})
+    own = {"label": f"{ownership.LABEL}={ownership.this_process()}"}
+    until(lambda: engine.containers.list(filters=own))
+    (found,) = engine.containers.list(filters=own)
     host = found.attrs["HostConfig"]
     found.kill()
     asking.join()

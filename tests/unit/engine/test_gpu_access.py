@@ -33,11 +33,13 @@ class FakeEngine:
     As with Podman, a container of any other way starts all the same, and sees none.
     """
 
-    def __init__(self, information: dict[str, Any], works: set[GpuAccess], component: str = "Engine") -> None:
+    def __init__(
+        self, information: dict[str, Any], works: set[GpuAccess], component: str = "Engine", version: str = "5.4.0"
+    ) -> None:
         self._works = works
         self.tried: list[ContainerSpec] = []
         self.info = lambda: information
-        self.version = lambda: {"Components": [{"Name": component}]}
+        self.version = lambda: {"Components": [{"Name": component}], "Version": version}
         inspected = {"Id": "sha256:1", "Config": {"Entrypoint": ["/opt/python", "-m", "benchmarks.run"]}, "Size": 1}
         self.api = SimpleNamespace(inspect_image=lambda _: inspected | {"RootFS": {}})
 
@@ -86,6 +88,17 @@ def test_podman_is_asked_for_names_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.reason == "CDI: the container sees 0 of 2 GPUs"
     assert "nvidia-ctk cdi generate" in found.remedy
     assert working(FakeEngine(DOCKER, {GpuAccess.CDI}, PODMAN), monkeypatch) is GpuAccess.CDI
+
+
+def test_older_podman_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would start the container, and drop the request."""
+    engine = FakeEngine(CDI, {GpuAccess.CDI}, PODMAN, "4.3.1")
+    answer = working(engine, monkeypatch)
+
+    assert engine.tried == []
+    assert isinstance(answer, NoAccess)
+    assert answer.reason == "Podman 4.3.1 drops the requests for GPUs that Docker's interface has"
+    assert answer.remedy == "use Podman 5.4 or newer, Docker, or --runtime venv"
 
 
 def test_every_way_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
