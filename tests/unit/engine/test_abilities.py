@@ -103,6 +103,22 @@ def test_podman_heeds_names_of_gpus_from_5_4(version: str, heeds: bool) -> None:
     assert (abilities.known(**answers).gpu_problem is None) is heeds
 
 
+def test_current_docker_has_images_of_containerd() -> None:
+    """Docker 26.1 with the image store that newer ones have by default, and BuildKit in front."""
+    known = recorded("docker-26.1-containerd")
+
+    assert (known.version, known.api_version) == ("26.1.5+dfsg1", "1.45")
+    assert (known.storage, known.has_containerd_images, known.has_buildkit) == ("overlayfs", True, True)
+    assert (known.has_seccomp, known.unlimited, known.gpu_problem) == (True, (), None)
+
+
+def test_current_podman_takes_names_of_gpus() -> None:
+    known = recorded("podman-5.4-rootful")
+
+    assert (known.kind, known.version.rpartition(".")[0]) == (Kind.PODMAN, "5.4")
+    assert (known.gpu_problem, known.unlimited) == (None, ())
+
+
 def test_selinux_is_known_by_either_answer() -> None:
     """Docker lists it among its options, Podman in an answer of its own."""
     docker = json.loads((ANSWERS / "docker-20.10.json").read_text())
