@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import docker
@@ -54,6 +55,8 @@ class Limits:
     """None where the engine cannot filter system calls."""
     has_selinux: bool = False
     """True if the engine labels its containers, which then read no folder of the host without a label of theirs."""
+    takes_commas: bool = True
+    """False if the engine would take a comma in the path of a folder for the end of the path."""
     closed: tuple[str, ...] = ()
     """Folders that the engine would make writable in memory without a bound, which are made read-only instead."""
     cgroup_parent: str = ""
@@ -82,8 +85,16 @@ def cgroup_parent(client: docker.DockerClient, cgroup: str) -> str:
 def limits_on(abilities: Abilities, limits: Limits = Limits()) -> Limits:
     """Return limits with what an engine of such abilities has to be told."""
     profile = shipped_profile(abilities.kind) if abilities.has_seccomp else None
-    closed = WRITABLE_IN_PODMAN if abilities.kind is Kind.PODMAN else ()
-    return replace(limits, seccomp=profile, has_selinux=abilities.has_selinux, closed=closed)
+    limits = replace(limits, seccomp=profile, has_selinux=abilities.has_selinux)
+    return replace(limits, closed=WRITABLE_IN_PODMAN, takes_commas=False) if abilities.kind is Kind.PODMAN else limits
+
+
+def source(folder: Path, limits: Limits) -> str:
+    """Return the path by which to mount a folder of the host. Raises `StartError` for one that would be misread."""
+    path = str(folder.resolve())
+    if "," in path and not limits.takes_commas:
+        raise StartError(f"Podman mounts no folder with a comma in its path: {path}; give it another name")
+    return path
 
 
 def host_options(limits: Limits, *, network: str = "none") -> dict[str, Any]:

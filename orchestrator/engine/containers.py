@@ -16,7 +16,7 @@ from docker.types import Mount
 from docker.utils.socket import STDOUT, frames_iter
 
 from orchestrator.engine import confinement, gpu_access
-from orchestrator.engine.confinement import TMP, Limits
+from orchestrator.engine.confinement import TMP, Limits, source
 from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.files import BoundedLog
 from orchestrator.processes import (
@@ -259,9 +259,9 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
     host = confinement.host_options(spec.limits)
     # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
     host["mounts"] = [
-        *([Mount(IO, str(spec.folder.resolve()), type="bind")] if spec.folder else []),
-        *([Mount(spec.kept[1], str(spec.kept[0].resolve()), type="bind")] if spec.kept else []),
-        *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
+        *([Mount(IO, source(spec.folder, spec.limits), type="bind")] if spec.folder else []),
+        *([Mount(spec.kept[1], source(spec.kept[0], spec.limits), type="bind")] if spec.kept else []),
+        *(Mount(place, source(folder, spec.limits), type="bind", read_only=True) for folder, place in spec.shown),
         *volumes,
     ]
     if spec.limits.has_selinux and (spec.folder or spec.kept or spec.shown):

@@ -82,6 +82,10 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     try:
         url = f"{client.api.base_url}/v{client.api.api_version}/distribution/{reference}/json"
         response = client.api.get(url, timeout=timeout_s)
+        if response.status_code == 404 and engine_message(response).endswith("is not supported"):
+            # Podman asks a registry for a manifest at another place.
+            url = f"{client.api.base_url}/v4.0.0/libpod/manifests/{reference}/json"
+            response = client.api.get(url, timeout=timeout_s)
     except requests.exceptions.Timeout:
         return f"its registry did not answer within {timeout_s:g} s"
     except (requests.exceptions.RequestException, DockerException) as error:

@@ -13,6 +13,7 @@ from orchestrator.engine.confinement import WRITABLE_IN_PODMAN, Limits, shipped_
 from orchestrator.engine.containers import container
 from orchestrator.errors import HostError
 from orchestrator.events import Event
+from orchestrator.processes import StartError
 from orchestrator.runtimes import limits_of
 from tests.unit.runtimes.test_containers import FakeApi, client, spec
 
@@ -73,3 +74,18 @@ def test_container_with_folders_has_no_label(has_selinux: bool, tmp_path: Path) 
             pass
         unlabelled = "label=disable" in api.made["host_config"]["SecurityOpt"]
         assert unlabelled is (has_selinux and each.folder is not None)
+
+
+def test_podman_gets_no_path_with_a_comma(tmp_path: Path) -> None:
+    api, folder = FakeApi(), tmp_path / "a,b"
+    folder.mkdir()
+    refused = replace(spec(folder), limits=Limits(takes_commas=False))
+    with (
+        pytest.raises(StartError, match="a,b; give it another name"),
+        container(client(api), refused, tmp_path / "log"),
+    ):
+        pass
+
+    assert api.asked == []
+    with container(client(api), spec(folder), tmp_path / "log"):
+        pass
