@@ -8,7 +8,20 @@ from orchestrator.engine.abilities import Abilities, Kind
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 
-PODMAN: dict[str, str] = {}
+_OWN_DOCKER = "it starts and stops a second engine, which is Docker"
+PODMAN = {
+    "test_container_over_its_memory_is_oom_host": (
+        "Podman's monitor does not see that the kernel killed the only process: the cell is failed, killed by SIGKILL"
+    ),
+    "test_results_folder_of_odd_name_is_mounted": "a comma in a folder's path ends the path",
+    "test_container_gets_no_name_server_or_domain": (
+        "without a network a container sees the /etc/resolv.conf of its image, and none of the host"
+    ),
+    "test_asked_image_shares_no_memory": (
+        "a namespace of its own for shared memory cannot be asked for: others of the engine may join it"
+    ),
+    "test_faults_engine": _OWN_DOCKER,
+}
 """Of any Podman, by the name of the test or of its file."""
 NO_LIMITS: dict[str, str] = {}
 """Of an engine that sets no limits, besides."""

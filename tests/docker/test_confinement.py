@@ -201,7 +201,10 @@ def test_flood_of_an_asked_image_is_bounded(engine: docker.DockerClient, asked_i
     assert peak_bytes < 64 << 20
 
 
-def test_asked_image_keeps_no_log_on_the_engine(engine: docker.DockerClient, asked_image: str) -> None:
+@pytest.fixture(scope="module")
+def asked_host_options(engine: docker.DockerClient, asked_image: str) -> dict[str, Any]:
+    """The options of a container that is asked, as the engine keeps them."""
+
     def ask() -> None:
         with suppress(BuildError):  # it is killed
             questions.ask(engine, asked_image, ["-c", "import signal; signal.pause()"])
@@ -211,11 +214,18 @@ def test_asked_image_keeps_no_log_on_the_engine(engine: docker.DockerClient, ask
     own = {"label": f"{ownership.LABEL}={ownership.this_process()}"}
     until(lambda: engine.containers.list(filters=own))
     (found,) = engine.containers.list(filters=own)
-    host = found.attrs["HostConfig"]
+    host: dict[str, Any] = found.attrs["HostConfig"]
     found.kill()
     asking.join()
+    return host
 
-    assert (host["LogConfig"]["Type"], host["IpcMode"]) == ("none", "private")
+
+def test_asked_image_keeps_no_log_on_the_engine(asked_host_options: dict[str, Any]) -> None:
+    assert asked_host_options["LogConfig"]["Type"] == "none"
+
+
+def test_asked_image_shares_no_memory(asked_host_options: dict[str, Any]) -> None:
+    assert asked_host_options["IpcMode"] == "private"
 
 
 def test_silent_image_is_given_up_and_removed(engine: docker.DockerClient, asked_image: str) -> None:
