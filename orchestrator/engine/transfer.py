@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, cast
 
 import docker
 import requests
-from docker.errors import DockerException, ImageNotFound
+from docker.errors import DockerException, NotFound
 from urllib3.exceptions import HTTPError
 
 from orchestrator.engine.abilities import has_containerd_images
@@ -114,7 +114,7 @@ def known_chains(client: docker.DockerClient) -> frozenset[str]:
     for image in client.api.images(all=True):
         try:
             document = client.api.inspect_image(str(image["Id"]))  # type: ignore[no-untyped-call]  # no types there
-        except ImageNotFound:
+        except NotFound:
             continue  # removed since it was listed
         chains.update(chain_ids((document.get("RootFS") or {}).get("Layers") or []))
     return frozenset(chains)
