@@ -20,8 +20,8 @@ pytestmark = pytest.mark.docker
 MEMORY_BYTES = 256 * 2**20
 OF_THE_KERNEL = ("/dev", "/proc", "/sys")
 OF_THE_ENGINE = {"/", "/io", "/tmp", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf"}
-OF_PODMAN = OF_THE_ENGINE - {"/etc/resolv.conf"} | {"/run", "/var/tmp", "/run/.containerenv"}
-"""The file in `/run` says that it is a container."""
+OF_PODMAN = OF_THE_ENGINE - {"/etc/resolv.conf"} | {"/run", "/var/tmp"}
+"""Both are read-only here."""
 
 
 @pytest.fixture(scope="module")
