@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What an engine is, and what it does for its containers."""
+    """The kind of an engine, and its services to containers."""
 
     kind: Kind
     version: str
@@ -46,7 +46,6 @@ class Abilities:
     """True if its root is an ordinary user of the host."""
     cgroup_version: int | None
     """Of control groups; None if it does not say."""
-    cgroup_driver: str
     storage: str
     """The driver of its storage, or the snapshotter of containerd."""
     has_containerd_images: bool
@@ -78,7 +77,7 @@ class Abilities:
 
 
 def read(client: docker.DockerClient) -> Abilities:
-    """Return what an engine is and what it can do, asked once for each client. Raises what the client raises.
+    """Return the abilities of an engine, which is asked once for each client. Raises the errors of the client.
 
     Podman runs several programs for each of these answers, which takes as long as many a question to an image.
     """
@@ -111,7 +110,6 @@ def known(
         api_version=str(version.get("ApiVersion") or "unknown"),
         is_rootless=bool(information.get("Rootless")) or any("name=rootless" in option for option in options),
         cgroup_version=_number(information.get("CgroupVersion")),
-        cgroup_driver=str(information.get("CgroupDriver") or ""),
         storage=str(information.get("Driver") or "unknown"),
         has_containerd_images=has_containerd_images(information),
         has_selinux=bool(security.get("selinuxEnabled")) or any("name=selinux" in option for option in options),
@@ -173,7 +171,7 @@ def _podman_information(client: docker.DockerClient) -> Mapping[str, Any]:
     try:
         response = client.api.get(f"{client.api.base_url}/v4.0.0/libpod/info")
         answer = response.json() if response.ok else {}
-    except (ValueError, requests.exceptions.JSONDecodeError):
+    except ValueError:
         return {}
     return answer if isinstance(answer, dict) else {}
 
