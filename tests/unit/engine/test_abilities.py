@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.engine import abilities
 from orchestrator.engine.abilities import Abilities, Kind, limits_problem
+from orchestrator.engine.transfer import knows_by_manifest
 
 ANSWERS = Path(__file__).with_name("answers")
 ALL_LIMITS = ("CPUs", "memory", "processes")
@@ -110,6 +111,15 @@ def test_current_docker_has_images_of_containerd() -> None:
     assert (known.version, known.api_version) == ("26.1.5+dfsg1", "1.45")
     assert (known.storage, known.has_containerd_images, known.has_buildkit) == ("overlayfs", True, True)
     assert (known.has_seccomp, known.unlimited, known.gpu_problem) == (True, (), None)
+
+
+def test_bundles_are_loaded_by_manifest_there() -> None:
+    engines: dict[str, Any] = {name: RecordedEngine(name) for name in ("docker-20.10", "docker-26.1-containerd")}
+
+    assert {name: knows_by_manifest(engine) for name, engine in engines.items()} == {
+        "docker-20.10": False,
+        "docker-26.1-containerd": True,
+    }
 
 
 def test_current_podman_takes_names_of_gpus() -> None:
