@@ -82,7 +82,7 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     try:
         url = f"{client.api.base_url}/v{client.api.api_version}/distribution/{reference}/json"
         response = client.api.get(url, timeout=timeout_s)
-        if response.status_code == 404 and engine_message(response).endswith("is not supported"):
+        if not response.ok and engine_message(response).endswith("is not supported"):
             # Podman asks a registry for a manifest at another place.
             url = f"{client.api.base_url}/v4.0.0/libpod/manifests/{reference}/json"
             response = client.api.get(url, timeout=timeout_s)

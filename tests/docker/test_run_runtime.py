@@ -116,5 +116,7 @@ def test_engine_without_gpu_support_is_told_first(
     runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process(), limits=limits_of(engine))
     image = replace(spec(), image_class="1_gpu")
 
-    with pytest.raises(HostError, match=r"^this engine gives containers no GPUs: .*; (install the NVIDIA Container|use Podman 5)"):
+    with pytest.raises(
+        HostError, match=r"^this engine gives containers no GPUs: .*; (install the NVIDIA Container|use Podman 5)"
+    ):
         runtime.provide([image], jobs=1, logs=tmp_path, listener=ignore, stop=threading.Event())
