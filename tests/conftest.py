@@ -108,7 +108,7 @@ def base_image(engine: docker.DockerClient) -> str:
     reference = template.format(python="3.11")
     try:
         engine.images.get(reference)
-    except docker.errors.ImageNotFound:
+    except docker.errors.NotFound:
         try:
             engine.images.pull(reference)
         except docker.errors.APIError as error:

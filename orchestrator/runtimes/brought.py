@@ -10,6 +10,7 @@ from orchestrator.devices.job_bounds import JobBounds
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
+from orchestrator.engine.confinement import Limits
 from orchestrator.engine.ownership import Owner
 from orchestrator.events import BuildFinished, Listener
 from orchestrator.images.making import cached
@@ -36,10 +37,10 @@ class BroughtRuntime(DockerRuntime):
     """
 
     def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the bringing
-        self, client: docker.DockerClient, bring: Bring, *, user: str, owner: Owner, seccomp: bool = True,
+        self, client: docker.DockerClient, bring: Bring, *, user: str, owner: Owner, limits: Limits | None = None,
         cache: Path | None = None, bounds: JobBounds | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp, cache=cache, bounds=bounds)
+        super().__init__(client, BuildSettings(), user=user, owner=owner, limits=limits, cache=cache, bounds=bounds)
         self._bring = bring
 
     @needed_for("bringing images")

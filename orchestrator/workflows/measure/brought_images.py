@@ -26,7 +26,7 @@ from orchestrator.runtimes import (
     BroughtRuntime,
     BundledImage,
     NotBrought,
-    filters_system_calls,
+    limits_of,
     remove_leftovers,
     this_process,
 )
@@ -38,11 +38,19 @@ _Ends = dict[str, BundledImage | NotBrought]
 
 
 def choose_brought(frozen: FrozenImages, host: Host) -> Chosen:
-    """Return the runtime of a node that builds nothing. Raises `HostError` if no engine answers."""
+    """Return the runtime of a node that builds nothing.
+
+    Raises `HostError` if no engine answers, or if it would ignore limits.
+    """
     client = connect(host.environment)
+    try:
+        limits = limits_of(client, host.listener)
+    except BaseException:
+        client.close()
+        raise
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, host.listener)
-    seccomp, bounds = filters_system_calls(client, host.listener), job_bounds(host.environment)
+    bounds = job_bounds(host.environment)
 
     def bring(names: Sequence[str]) -> _Ends:
         wanted = frozen.of(names).images
@@ -50,7 +58,7 @@ def choose_brought(frozen: FrozenImages, host: Host) -> Chosen:
             return _loaded(frozen, wanted, client, host)
         return _pulled(frozen, wanted, client, host)
 
-    runtime = BroughtRuntime(client, bring, user=user, owner=owner, seccomp=seccomp, cache=host.cache, bounds=bounds)
+    runtime = BroughtRuntime(client, bring, user=user, owner=owner, limits=limits, cache=host.cache, bounds=bounds)
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 
