@@ -91,6 +91,24 @@ def test_failures_are_retried_on_their_node() -> None:
     assert "nodelist" not in script(found[1], SMALL, JOB)
 
 
+def test_parts_of_a_node_have_own_arrays() -> None:
+    """Parts of certain nodes share no array, not even those of the same node, whose rounds come in turn."""
+    wanted = [Wanted(replace(part(name, 250), node=name[3:])) for name in ("01-node1", "01-node2", "02-node1")]
+
+    found = [(array.parts, array.nodelist) for array in arrays(wanted, SMALL)]
+    assert found == [(("01-node1",), ("node1",)), (("01-node2",), ("node2",)), (("02-node1",), ("node1",))]
+
+
+def test_excluded_nodes_count_where_one_is_chosen() -> None:
+    """A list of some of the nodes leaves others to choose, which may not be those that are excluded."""
+    array = JobArray(("000",), 10, CPU, nodes=2, exclude=("node2",), nodelist=("node1",))
+
+    text = script(array, LARGE, JOB)
+    assert "#SBATCH --exclude=node9,node2\n" in text
+    assert "#SBATCH --nodelist=node1\n" in text
+    assert "exclude" not in script(replace(array, nodes=1), LARGE, JOB)
+
+
 def test_an_array_has_at_most_a_thousand_tasks() -> None:
     wanted = [Wanted(part(f"{number:04}", 250)) for number in range(1001)]
 

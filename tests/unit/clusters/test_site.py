@@ -104,6 +104,12 @@ def test_results_on_nodes_mean_nothing_locally(tmp_path: Path) -> None:
     assert mistakes(tmp_path, text) == ["3:11: results: 'on_nodes' is of no use to `executor: local`; drop it"]
 
 
+def test_pods_leave_no_results_on_nodes(tmp_path: Path) -> None:
+    text = f"version: 1\nexecutor: kubernetes\n{PODS}results: {{on_nodes: /local/bench}}\n"
+
+    assert mistakes(tmp_path, text) == ["4:11: results: 'on_nodes' is of no use to `executor: kubernetes`; drop it"]
+
+
 def test_keys_of_slurm_mean_nothing_locally(tmp_path: Path) -> None:
     text = "version: 1\nexecutor: local\npartition: gpu\n"
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.folder import ClusterRun
 from orchestrator.errors import InputError
 from orchestrator.user_files import MountedData
@@ -77,6 +78,14 @@ def test_what_is_left_is_rendered_again(small: SmallCluster) -> None:
     third = render(small.resumed(resume="latest"), small.host())
     assert (third.path, third.jobs) == (None, ())
     assert cluster_report(ClusterRun(first.cluster.folder)).problems == ()
+
+
+def test_merged_runs_go_on_where_they_began(small: SmallCluster) -> None:
+    cluster = rendered(small).cluster
+    (cluster.folder / MERGED).touch()
+
+    with pytest.raises(InputError, match="was merged from another host: go on there"):
+        render(small.resumed(resume="latest"), small.host())
 
 
 def test_a_pod_is_told_its_node(small: SmallCluster) -> None:

@@ -162,6 +162,7 @@ def test_a_check_is_no_run_of_a_matrix(small: SmallCluster) -> None:
     [
         ("version: 1\nexecutor: local\n", {"detach": False}, "says `executor: local`"),
         (None, {"detach": False}, "name its site file with --site FILE, or --node NODE"),
+        (f"{SITE}results: {{on_nodes: /local/bench}}\n", {}, "leave out `on_nodes` of the site"),
         (SITE, {"rounds": 2}, "--rounds 2: a fleet check needs 3 rounds"),
         (SITE, {"select": ["x*"]}, "x*"),
         (SITE, {"file": None, "resume": "latest"}, "no fleet check 'latest'"),
