@@ -84,6 +84,23 @@ test-all: $(VENV)/installed-dev ## every test with all its random examples, hour
 test-gpu: $(VENV)/installed-dev ## the tests that need a GPU, with the PyTorch and JAX of PYTHON_GPU (python3), and no engine
 	BENCH_REQUIRE_GPU=1 $(or $(PYTHON_GPU),python3) -m pytest -m gpu tests/gpu $(ARGS)
 
+.PHONY: test-slurm
+test-slurm: $(VENV)/installed-dev ## the tests on a Slurm cluster that they make on this machine: as root, with Debian's packages
+	BENCH_REQUIRE_SLURM=1 $(BIN)/python -m pytest -m slurm tests/slurm $(ARGS)
+
+# Podman has no images of its own: it takes those that .ci/base-images has made.
+PODMAN_USER ?= podman-tests
+ON_PODMAN := ORCHESTRATOR_BASE_IMAGE='bench-base/python:{python}' BENCH_REQUIRE_ENGINE=1
+
+.PHONY: test-podman
+test-podman: $(VENV)/installed-dev ## the tests with containers on Debian's Podman, which is started as root
+	host=$$(.ci/podman) && DOCKER_HOST=$$host $(ON_PODMAN) $(PYTEST) tests/docker -m "not slow" $(ARGS)
+
+.PHONY: test-podman-rootless
+test-podman-rootless: $(VENV)/installed-dev ## those that start no run, on a rootless Podman of PODMAN_USER
+	host=$$(.ci/podman rootless $(PODMAN_USER)) && DOCKER_HOST=$$host $(ON_PODMAN) \
+		$(PYTEST) tests/docker/test_limits_of_engines.py tests/docker/test_images.py $(ARGS)
+
 .PHONY: lint
 lint: style types ## format, lint, types
 

@@ -26,6 +26,7 @@ NAMES = (
     "bundles",
     "push",
     "slots",
+    "clusters",
 )
 REAL = ("regress", "bisect", "nights")
 """Regression tests in containers, which go on the page of detection and take hours."""

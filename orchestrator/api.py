@@ -13,6 +13,10 @@ from orchestrator.events import Event, Listener, Notice, ignore
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
 from orchestrator.workflows.clean import CleanOptions, CleanResult, clean
+from orchestrator.workflows.cluster.attach import FollowOptions, follow, submit
+from orchestrator.workflows.cluster.cancel import CancelOptions, CancelResult, cancel
+from orchestrator.workflows.cluster.options import ClusterOptions
+from orchestrator.workflows.cluster.run import ClusterResult
 from orchestrator.workflows.compare import CompareOptions, CompareResult, compare
 from orchestrator.workflows.data import DataOptions, DatasetFiles, data
 from orchestrator.workflows.doctor import DoctorOptions, DoctorResult, doctor
@@ -21,7 +25,7 @@ from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.interference import InterferenceProof
 from orchestrator.workflows.interference import InterferenceOptions, prove
 from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
-from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult, runs, show
+from orchestrator.workflows.look.runs import EndedRepeat, RunsOptions, ShowOptions, ShowResult, runs, show
 from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, accept
 from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, night
 from orchestrator.workflows.option_values import RuntimeName
@@ -42,8 +46,12 @@ __all__ = [
     "BuildOptions",
     "BuildResult",
     "BundleOptions",
+    "CancelOptions",
+    "CancelResult",
     "CleanOptions",
     "CleanResult",
+    "ClusterOptions",
+    "ClusterResult",
     "CollectOptions",
     "Collected",
     "CompareOptions",
@@ -52,9 +60,11 @@ __all__ = [
     "DatasetFiles",
     "DoctorOptions",
     "DoctorResult",
+    "EndedRepeat",
     "Event",
     "ExportOptions",
     "ExportResult",
+    "FollowOptions",
     "HistoryOptions",
     "HistoryResult",
     "Host",
@@ -91,12 +101,14 @@ __all__ = [
     "VerifyResult",
     "accept",
     "build",
+    "cancel",
     "clean",
     "collect",
     "compare",
     "data",
     "doctor",
     "export",
+    "follow",
     "frameworks",
     "history",
     "load",
@@ -112,6 +124,7 @@ __all__ = [
     "runs",
     "search",
     "show",
+    "submit",
     "this_host",
     "verify",
 ]

@@ -45,13 +45,16 @@ GROUPS = {
     "releases in containers": ("bisect_in_containers", "nightly"),
 }
 GROUP_OF = {f"tests/docker/test_{name}.py": group for group, names in GROUPS.items() for name in names}
+SHARED = ("tests/docker", "tests/slurm")
+"""Folders whose tests share an engine or a cluster."""
 # The longest first, so that no worker is left with one of them at the end.
-FIRST = (*GROUPS, "tests/docker", "tests/container/test_parity.py", "tests/container/test_timed_steps.py")
+FIRST = (*GROUPS, *SHARED, "tests/container/test_parity.py", "tests/container/test_timed_steps.py")
 
 
 def scope(path: str) -> str:
     """Return what one worker runs as a whole: a group, the rest of the tests with an engine, or a file."""
-    return GROUP_OF.get(path) or ("tests/docker" if path.startswith("tests/docker/") else path)
+    shared = next((folder for folder in SHARED if path.startswith(f"{folder}/")), path)
+    return GROUP_OF.get(path, shared)
 
 
 class Scheduling(LoadScopeScheduling):
@@ -105,7 +108,7 @@ def base_image(engine: docker.DockerClient) -> str:
     reference = template.format(python="3.11")
     try:
         engine.images.get(reference)
-    except docker.errors.ImageNotFound:
+    except docker.errors.NotFound:
         try:
             engine.images.pull(reference)
         except docker.errors.APIError as error:

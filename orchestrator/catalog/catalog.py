@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -89,7 +89,7 @@ class Catalog:
         except InvalidVersion:
             raise UnsupportedError(f"{framework.version!r} is no version of {framework.name}") from None
         for release in releases:
-            if SpecifierSet(release.versions).contains(version, prereleases=True):
+            if _range(release.versions).contains(version, prereleases=True):
                 if why := release.absent.get(framework.name):
                     raise UnsupportedError(f"there is no {framework.name} {framework.version}: {why}")
                 if why := release.unsupported or ("" if as_backend else release.backend_only):
@@ -288,3 +288,9 @@ def _united(lines: list[str]) -> Iterator[str]:
             united.specifier &= other.specifier
             united.extras |= other.extras
         yield str(united)
+
+
+@cache
+def _range(versions: str) -> SpecifierSet:
+    """Return a range of the catalog. A plan asks for the few there are thousands of times."""
+    return SpecifierSet(versions)

@@ -14,6 +14,7 @@ from orchestrator.bundles.read.names import loaded_names
 from orchestrator.errors import OrchestratorError
 from orchestrator.limits import MAX_REPEATS
 from orchestrator.results import names
+from orchestrator.results.names import CLUSTER
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host import places
 from orchestrator.workflows.option_values import RuntimeName
@@ -34,8 +35,11 @@ def run_names(context: typer.Context, incomplete: str) -> list[str]:
 def run_cells(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the run that was named before, or of the latest."""
     results = _results(context)
-    runs = names.matching(names.run_names(results), _run_named(context.params))
-    return _beginning(incomplete, names.cell_ids(results / runs[0] / "run.json")) if len(runs) == 1 else []
+    clusters = names.cluster_names(results)
+    runs = names.matching(sorted((*names.run_names(results), *clusters)), _run_named(context.params))
+    if len(runs) != 1:
+        return []
+    return _beginning(incomplete, names.cell_ids(results / runs[0] / (CLUSTER if runs[0] in clusters else "run.json")))
 
 
 def _results(context: typer.Context) -> Path:
@@ -150,6 +154,14 @@ Quick = Annotated[
     bool,
     typer.Option(
         "--quick", help="A smoke run: 5 short blocks and at most 3 repeats of every cell, which prove nothing."
+    ),
+]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="FILE",
+        help="Pull the images that `push -o FILE` listed, by digest, where the engine lacks them; nothing is built.",
     ),
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]

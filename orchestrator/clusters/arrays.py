@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.clusters.parts import NodeNeeds, Part
 from orchestrator.clusters.site.model import Site, TimeLimits
@@ -21,6 +21,8 @@ class Wanted:
     nodes: int = 1
     measured_on: tuple[str, ...] = ()
     """Nodes that have measured it already, where another node has to."""
+    begun_on: tuple[str, ...] = ()
+    """Nodes that go on with it, for the rest of what they have measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class JobArray:
     nodes: int = 1
     """Of each job; each measures the part."""
     exclude: tuple[str, ...] = ()
-    node: str = ""
-    """The node that it has to run on; empty for any."""
+    nodelist: tuple[str, ...] = ()
+    """Nodes that each job must have."""
 
     def halves(self) -> "tuple[JobArray, JobArray]":
         """Return two arrays with the same parts, for a scheduler that takes no more at once."""
@@ -43,7 +45,7 @@ class JobArray:
         return self._with(self.parts[:middle]), self._with(self.parts[middle:])
 
     def _with(self, parts: tuple[str, ...]) -> "JobArray":
-        return JobArray(parts, self.minutes, self.needs, self.nodes, self.exclude, self.node)
+        return replace(self, parts=parts)
 
 
 def arrays(wanted: Iterable[Wanted], site: Site) -> Iterator[JobArray]:
@@ -52,15 +54,17 @@ def arrays(wanted: Iterable[Wanted], site: Site) -> Iterator[JobArray]:
     A bound on the nodes at once counts within an array and arrays then run in turn, so parts of all lengths share one.
     A part of a certain node is an array of its own: the tasks of an array cannot have different nodes.
     """
-    together: dict[tuple[NodeNeeds, int, tuple[str, ...], int, str], list[Wanted]] = {}
+    together: dict[tuple[JobArray, int, str], list[Wanted]] = {}
     for each in sorted(wanted, key=lambda each: -each.part.seconds):
         band = 0 if site.nodes_at_once else minutes(each.part.seconds, site.time)
+        nodelist = (each.part.node,) if each.part.node else each.begun_on
+        alike = JobArray((), 0, each.part.needs, each.nodes, each.measured_on, nodelist)
         own = each.part.name if each.part.node else ""
-        together.setdefault((each.part.needs, each.nodes, each.measured_on, band, own), []).append(each)
-    for (needs, nodes, exclude, _, _), members in together.items():
+        together.setdefault((alike, band, own), []).append(each)
+    for (alike, _, _), members in together.items():
         limit = minutes(members[0].part.seconds, site.time)
         for names in _chunks([each.part.name for each in members]):
-            yield JobArray(names, limit, needs, nodes, exclude, members[0].part.node)
+            yield replace(alike, parts=names, minutes=limit)
 
 
 def minutes(seconds: float, limits: TimeLimits) -> int:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from orchestrator.clusters.parts import Part
 from orchestrator.clusters.record import (
-    CLUSTER,
     JOBS,
     PART,
     ClusterRecord,
@@ -24,13 +23,12 @@ from orchestrator.clusters.record import (
 )
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
-from orchestrator.results.names import cluster_names
+from orchestrator.results.names import CLUSTER, PARTS, cluster_names
 from orchestrator.results.results_folder import runs
-from orchestrator.results.store import Run
+from orchestrator.results.store import PartRun, Run
 from orchestrator.results.writing import made_folder, write_atomically, write_unseen
 from orchestrator.running.order import is_final, order, unfinished
 
-PARTS = "parts"
 LOGS = "logs"
 """Folder of what the scheduler keeps of the output of jobs."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -125,6 +123,20 @@ def node_runs(part: Path, cells: Sequence[Cell], *, retry_failed: bool = False) 
     return sorted(found, key=lambda each: (each.is_complete, each.created_at, each.run.name), reverse=True)
 
 
+def counted_runs(cluster: ClusterRun) -> Iterator[PartRun]:
+    """Yield the runs whose figures count, part by part, whether they have ended or not.
+
+    Raises `InputError` if a record of the run on a cluster cannot be read.
+    """
+    record = cluster.record()
+    for part in record.parts:
+        begun = runs(cluster.part_folder(part.name))
+        if len(begun) > record.site.replicate:
+            every = node_runs(cluster.part_folder(part.name), plan_of(cluster.part(part.name)).cells)
+            begun = [each.run for each in every if each.created_at][: record.site.replicate]
+        yield from (PartRun(run.folder) for run in begun)
+
+
 def _node_run(run: Run, cells: Sequence[Cell], *, retry_failed: bool) -> NodeRun:
     try:
         created_at = run.record().created_at
@@ -157,7 +169,17 @@ def folder_name(node: str) -> str:
 
 def node_of(run: Run) -> str:
     """Return the name of the node that a run of a part is of."""
-    return run.name.partition(_AGAIN)[0]
+    return run.folder.name.partition(_AGAIN)[0]
+
+
+def run_of_job(folder: str, job: str) -> str:
+    """Return the name of the run of a job on the node with that folder, where each job begins a run of its own."""
+    return f"{folder}{_AGAIN}{job}"
+
+
+def has_run_of_job(part: Path, job: str) -> bool:
+    """Return true if the run of a job was brought into a part."""
+    return any(run.name.endswith(f"{_AGAIN}{job}") for run in runs(part))
 
 
 def _names(base: str) -> Iterator[str]:
@@ -177,6 +199,8 @@ class PartState:
     """Names of the nodes that have measured all of it, the latest first."""
     missing: int
     """Nodes that still have to."""
+    failed: tuple[str, ...] = ()
+    """Names of the nodes that have measured all of it but for failures that are to be tried again."""
 
 
 def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = False) -> Iterator[PartState]:
@@ -186,7 +210,15 @@ def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = 
         cells = plan_of(run.part(part.name)).cells if any(folder.glob("*/run.json")) else ()
         every = node_runs(folder, cells, retry_failed=retry_failed) if cells else []
         complete = tuple(node_of(each.run) for each in every if each.is_complete)
-        yield PartState(part, complete, max(0, record.site.replicate - len(complete)))
+        missing = max(0, record.site.replicate - len(complete))
+        failed = _ended_on(folder, cells, complete)[:missing] if retry_failed and missing else ()
+        yield PartState(part, complete, missing, failed)
+
+
+def _ended_on(part: Path, cells: Sequence[Cell], besides: Sequence[str]) -> tuple[str, ...]:
+    """Return the nodes that have a final outcome of every repeat, failures too, the latest first."""
+    ended = (node_of(each.run) for each in node_runs(part, cells) if each.is_complete) if cells else ()
+    return tuple(node for node in ended if node not in besides)
 
 
 class SeenOutcomes:

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from orchestrator.clusters.images import FrozenImages
 from orchestrator.clusters.parts import Part
-from orchestrator.clusters.site.model import NodeImages, Site
+from orchestrator.clusters.site.model import Site
 from orchestrator.clusters.states import JobState
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError, first_problem
@@ -17,7 +18,6 @@ from orchestrator.files import read_record
 from orchestrator.results.contract import Strict
 from orchestrator.results.records import plan_from_json
 
-CLUSTER = "cluster.json"
 PART = "part.json"
 JOBS = "jobs.json"
 SCHEMA: Literal[1] = 1
@@ -64,7 +64,7 @@ class PartRecord(Strict):
     part: str
     replicate: int
     """The number of nodes that measure it."""
-    images: NodeImages
+    images: FrozenImages
     options: PartSettings
     plan: dict[str, Any]
 
@@ -89,6 +89,12 @@ class JobEnd:
     state: JobState
     node: str = ""
     detail: str = ""
+
+    def on_node(self, folder: str) -> str:
+        """Return the end in a sentence, where each node by itself has results in a folder that this host lacks."""
+        if self.state is JobState.COMPLETED:
+            return f"job {self.job} has measured it: bring its file from {folder} on {self.node}, and merge it"
+        return str(self)
 
     def __str__(self) -> str:
         """Return the end in a sentence, such as `the scheduler ended job 12_3 on node7: TIMEOUT`."""

@@ -25,6 +25,12 @@ class BatchJob:
     command: tuple[str, ...]
     """The program, if the site names none."""
     retry_failed: bool = False
+    inputs: str = ""
+    """The inputs of its parts in lines of base64, for nodes that do not see the folder of the run."""
+
+    def on_node(self, site: Site) -> str:
+        """Return the folder of the run on each node by itself."""
+        return f"{site.on_nodes}/{self.run.name}"
 
 
 def script(array: JobArray, site: Site, job: BatchJob) -> str:
@@ -37,18 +43,30 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         f"{setup}"
         f"set -- {' '.join(array.parts)}\n"
         'shift "$SLURM_ARRAY_TASK_ID"\n'
-        f'part={shlex.quote(str(job.run / "parts"))}/"$1"\n'
+        f'part={"" if site.on_nodes else shlex.quote(f"{job.run}/parts/")}"$1"\n'
         'echo "part $1 on $SLURM_JOB_NODELIST"\n'
         f"{_program(site.program, job.command)}"
-        # The signal comes to this shell alone, which is asked to pass it on before the time is over.
-        "warned=\ntrap 'warned=1; kill -TERM \"$step\" 2>/dev/null' TERM\n"
-        f"srun {' '.join(_step(array.nodes))} \\\n"
-        f'    "$@" run --part "$part"{" --retry-failed" if job.retry_failed else ""} &\n'
+        # The warning comes to this shell alone. `srun` would kill its tasks if it was told to end, so the scheduler is
+        # asked to give them the signal. By its own id, the last task of an array means the whole array.
+        f"warned=\ntrap 'warned=1; woken=1; {_WARN}' USR1\n"
+        # A job that is cancelled gets SIGTERM in each of its processes, and time to stop.
+        "trap woken=1 TERM\n"
+        f"{_measured(array, site, job)}"
         "step=$!\n"
-        'while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done\n'
+        # A signal ends the wait, and not the step.
+        'while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done\n'
         f"[ -z \"$warned\" ] || echo '{OUT_OF_TIME}'\n"
         'exit "$status"\n'
     )
+
+
+def _measured(array: JobArray, site: Site, job: BatchJob) -> str:
+    """Return the lines that begin to measure the part on every node of the job."""
+    step = f'srun {" ".join(_step(array.nodes))} \\\n    "$@" run --part "$part"'
+    if not site.on_nodes:
+        return f"{step}{' --retry-failed' if job.retry_failed else ''} &\n"
+    # The text of a script is all that comes to such a node. `srun` hands it on to the tasks on the others.
+    return f"base64 -d <<'INPUTS' |\n{job.inputs}INPUTS\n{step} --on-node {shlex.quote(job.on_node(site))} &\n"
 
 
 def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
@@ -63,18 +81,22 @@ def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
         yield f"mincpus={array.needs.cpus}"
     yield from _gpus(array.needs, site)
     yield f"time={array.minutes}"
-    yield f"signal=B:TERM@{WARNING_S}"
+    yield f"signal=B:USR1@{WARNING_S}"
     yield "no-requeue"
     yield "export=NONE"
-    yield _assigned("output", f"{job.run}/logs/%A_%a.log")
+    if site.on_nodes:
+        yield _assigned("chdir", site.on_nodes)
+    yield _assigned("output", f"{site.on_nodes}/%x_%A_%a.log" if site.on_nodes else f"{job.run}/logs/%A_%a.log")
     for name in ("partition", "account", "constraint", "reservation"):
         if value := getattr(site, name):
             yield _assigned(name, value)
     further = dict(site.sbatch)
     if array.exclude:
         further["exclude"] = ",".join(filter(None, (further.get("exclude"), *array.exclude)))
-    if array.node:
-        further = {name: value for name, value in further.items() if name != "exclude"} | {"nodelist": array.node}
+    if array.nodelist:
+        further["nodelist"] = ",".join(array.nodelist)
+        if len(array.nodelist) == array.nodes:  # no node is left to choose
+            further.pop("exclude", None)
     for name, value in further.items():
         yield _assigned(name, value) if value else name
 
@@ -114,6 +136,7 @@ def _program(program: Program | None, command: tuple[str, ...]) -> str:
     )
 
 
+_WARN = 'scancel --signal=TERM "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"'
 _INSTALL = """\
 wheel={wheel}
 hash=$(sha256sum "$wheel" | cut -c 1-16)

@@ -21,6 +21,8 @@ from orchestrator.processes import Captured, StartError, last_line
 
 TIMEOUT_S = 120.0
 """Of one command. A busy controller may take a minute."""
+SUBMIT_TIMEOUT_S = 180.0
+"""Of `sbatch`, which by itself tries for two minutes if the controller has as many jobs as it takes."""
 _STEERING = ("SBATCH_", "SLURM_", "SQUEUE_", "SACCT_", "SCANCEL_", "SINFO_", "SRUN_", "SALLOC_")
 """Beginnings of variables that change what the commands do. A shell inside another job has many of them."""
 _KEPT = {"SLURM_CONF", "SLURM_JWT"}
@@ -52,7 +54,7 @@ class Slurm:
         Raises `SubmitError` if the scheduler refuses it or is away, `HostError` if there is no `sbatch`.
         """
         dependency = [f"--dependency=afterany:{after}"] if after is not None else []
-        said = self._said("sbatch", "--parsable", *dependency, str(script))
+        said = self._said("sbatch", "--parsable", *dependency, str(script), timeout_s=SUBMIT_TIMEOUT_S)
         identity = said.output.strip().partition(";")[0].partition("\n")[0]
         if said.exit_code == 0 and identity.isdecimal():
             return int(identity)
@@ -106,10 +108,10 @@ class Slurm:
             raise HostError(f"sinfo: {last_line(said.errors)}; {remedy}")
         return read_nodes(said.output)
 
-    def _said(self, program: str, *arguments: str) -> Captured:
+    def _said(self, program: str, *arguments: str, timeout_s: float = TIMEOUT_S) -> Captured:
         try:
             return processes.capture(
-                [program, *arguments], environment=self._environment, folder=self._folder, timeout_s=TIMEOUT_S
+                [program, *arguments], environment=self._environment, folder=self._folder, timeout_s=timeout_s
             )
         except StartError as error:
             raise HostError(f"{error}; a site with `executor: slurm` needs a host of the cluster") from error

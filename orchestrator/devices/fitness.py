@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from orchestrator.devices.disturbance import OTHER_CPUS
 from orchestrator.devices.vitals import GpuVitals, Vitals
+from orchestrator.engine.abilities import limits_problem
 
 LEAST_DISK_BYTES = 20e9
 """Room for the images of the default matrix, and some."""
@@ -54,7 +55,7 @@ def fitness(seen: Vitals) -> tuple[HostFinding, ...]:
     """Judge a host, in the order in which a person would put it right."""
     checks = (_load, _pressure, _swap, _steal, _governor, _turbo, _smt, _quota, _cpusets, _disk, _clock, *_ENGINE)
     gpus = (finding for gpu in seen.gpus for finding in _gpu(gpu))
-    return (*(check(seen) for check in checks), *_gpu_driver(seen), *_gpu_access(seen), *gpus)
+    return (*(check(seen) for check in checks), *_labels(seen), *_gpu_driver(seen), *_gpu_access(seen), *gpus)
 
 
 def is_fit(findings: Iterable[HostFinding]) -> bool:
@@ -190,14 +191,14 @@ def _clock(seen: Vitals) -> HostFinding:
 
 
 def _engine(seen: Vitals) -> HostFinding:
-    if seen.engine_version is not None:
-        return HostFinding("engine", Level.OK, f"answers, version {seen.engine_version}")
+    if seen.engine is not None:
+        return HostFinding("engine", Level.OK, str(seen.engine))
     problem, _, remedy = seen.engine_problem.partition("; ")
     return HostFinding("engine", Level.WARNING, problem, remedy or "without one, cells run in virtual environments")
 
 
 def _base(seen: Vitals) -> HostFinding:
-    if seen.engine_version is None:
+    if seen.engine is None:
         return _unknown("base image", "no engine to ask")
     if not seen.base_problem:
         return HostFinding("base image", Level.OK, f"{seen.base_image} is here or can be had")
@@ -205,7 +206,23 @@ def _base(seen: Vitals) -> HostFinding:
     return HostFinding("base image", Level.WARNING, f"{seen.base_image}: {seen.base_problem}", remedy)
 
 
-_ENGINE = (_engine, _base)
+def _limits(seen: Vitals) -> HostFinding:
+    if seen.engine is None:
+        return _unknown("limits of containers", "no engine to ask")
+    if problem := limits_problem(seen.engine):
+        text, _, remedy = problem.partition("; ")
+        return HostFinding("limits of containers", Level.WARNING, text, remedy)
+    return HostFinding("limits of containers", Level.OK, "CPUs, memory and processes")
+
+
+def _labels(seen: Vitals) -> Sequence[HostFinding]:
+    if seen.engine is None or not seen.engine.has_selinux:
+        return ()
+    text = "containers with folders of the host run without labels, so that no file of yours gets one"
+    return (HostFinding("SELinux", Level.OK, text),)
+
+
+_ENGINE = (_engine, _limits, _base)
 
 
 def _gpu_driver(seen: Vitals) -> Sequence[HostFinding]:

@@ -13,6 +13,7 @@ import pynvml
 from orchestrator.devices.gpus import asked, nvml, text
 from orchestrator.devices.readings import Activity, between, read
 from orchestrator.devices.throttling import slowed_by
+from orchestrator.engine.abilities import Abilities
 
 WINDOW_S = 1.0
 
@@ -60,7 +61,8 @@ class Vitals:
     """Version, and names of the controllers."""
     clock_source: str | None
     disks: tuple[Disk, ...] = ()
-    engine_version: str | None = None
+    engine: Abilities | None = None
+    """None if no engine answers."""
     engine_problem: str = ""
     base_image: str = ""
     base_problem: str = ""

@@ -6,8 +6,9 @@ import posixpath
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import docker
@@ -15,6 +16,7 @@ import requests
 from docker.errors import DockerException
 from docker.types import LogConfig, Mount
 
+from orchestrator.engine.abilities import Abilities, Kind
 from orchestrator.processes import StartError
 from orchestrator.resources import IMAGES
 
@@ -22,18 +24,22 @@ NO_HEALTH_CHECK = {"test": ["NONE"]}
 """Overrides the one of the image, which would run inside what is measured."""
 TMP = "/tmp"  # noqa: S108 - the container's own
 SHM = "/dev/shm"  # noqa: S108 - the container's own
+WRITABLE_IN_PODMAN = ("/run", "/var/tmp")  # noqa: S108 - the container's own
+"""Folders that Podman makes writable under a root that is not, besides `TMP` and `SHM`."""
+_CLOSED_BYTES = 16 << 20
+"""Room for what an image has there, which the engine copies."""
 KERNEL = ("/dev", "/proc", "/sys")
 """Folders that the engine fills with files of the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeccompProfile:
-    """The system calls that a container may make, in the engine's own format."""
+    """The system calls that a container may make."""
 
     name: str
     """With the SHA-256 of the file."""
-    text: str
-    """JSON on one line."""
+    option: str
+    """As the engine takes it: JSON on one line, or for Podman the path of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +53,25 @@ class Limits:
     tmp_bytes: int = 2 << 30
     seccomp: SeccompProfile | None = None
     """None where the engine cannot filter system calls."""
+    has_selinux: bool = False
+    """True if the engine labels its containers, which then read no folder of the host without a label of theirs."""
+    takes_commas: bool = True
+    """False if the engine would take a comma in the path of a folder for the end of the path."""
+    closed: tuple[str, ...] = ()
+    """Folders that the engine would make writable in memory without a bound, which are made read-only instead."""
     cgroup_parent: str = ""
     """The control group that the container's own is made in; empty for the engine's."""
 
 
 @cache
-def shipped_profile() -> SeccompProfile:
-    """Read the profile that ships with the program."""
-    content = (IMAGES / "seccomp.json").read_bytes()
+def shipped_profile(kind: Kind = Kind.DOCKER) -> SeccompProfile:
+    """Read the profile that ships with the program, for a kind of engine."""
+    file = IMAGES / "seccomp.json"
+    content = file.read_bytes()
     name = f"framework-bench@sha256:{hashlib.sha256(content).hexdigest()}"
+    if kind is Kind.PODMAN:  # which opens what it is given as a file
+        return SeccompProfile(name, str(file.resolve()))
     return SeccompProfile(name, json.dumps(json.loads(content), separators=(",", ":")))
-
-
-def filters_system_calls(client: docker.DockerClient) -> bool:
-    """Return true if an engine can filter system calls.
-
-    An engine that cannot refuses every container with a profile.
-    """
-    options = client.info().get("SecurityOptions") or ()
-    return any("name=seccomp" in str(option).split(",") for option in options)
 
 
 def cgroup_parent(client: docker.DockerClient, cgroup: str) -> str:
@@ -76,9 +82,19 @@ def cgroup_parent(client: docker.DockerClient, cgroup: str) -> str:
     return cgroup if client.info().get("CgroupDriver") == "cgroupfs" else ""
 
 
-def profile_for(client: docker.DockerClient) -> SeccompProfile | None:
-    """Return the profile for the containers of an engine, or None where it cannot filter system calls."""
-    return shipped_profile() if filters_system_calls(client) else None
+def limits_on(abilities: Abilities, limits: Limits = Limits()) -> Limits:
+    """Return limits with what an engine of such abilities has to be told."""
+    profile = shipped_profile(abilities.kind) if abilities.has_seccomp else None
+    limits = replace(limits, seccomp=profile, has_selinux=abilities.has_selinux)
+    return replace(limits, closed=WRITABLE_IN_PODMAN, takes_commas=False) if abilities.kind is Kind.PODMAN else limits
+
+
+def source(folder: Path, limits: Limits) -> str:
+    """Return the path by which to mount a folder of the host. Raises `StartError` for one that would be misread."""
+    path = str(folder.resolve())
+    if "," in path and not limits.takes_commas:
+        raise StartError(f"Podman mounts no folder with a comma in its path: {path}; give it another name")
+    return path
 
 
 def host_options(limits: Limits, *, network: str = "none") -> dict[str, Any]:
@@ -87,13 +103,14 @@ def host_options(limits: Limits, *, network: str = "none") -> dict[str, Any]:
     options: dict[str, Any] = {
         "network_mode": network,
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges", *([f"seccomp={seccomp.text}"] if seccomp else [])],
+        "security_opt": ["no-new-privileges", *([f"seccomp={seccomp.option}"] if seccomp else [])],
         "init": False,
         "read_only": True,
         # Not `shm_size`: the engine drops that mount where the image declares a volume at its place.
         "tmpfs": {
             TMP: f"rw,exec,nosuid,nodev,size={limits.tmp_bytes},mode=1777",
             SHM: f"rw,noexec,nosuid,nodev,size={limits.shm_bytes},mode=1777",
+            **dict.fromkeys(limits.closed, f"ro,noexec,nosuid,nodev,size={_CLOSED_BYTES}"),
         },
         "pids_limit": limits.pids,
         # The engine would keep every word on its disk, without a bound.

@@ -16,7 +16,7 @@ from docker.types import Mount
 from docker.utils.socket import STDOUT, frames_iter
 
 from orchestrator.engine import confinement, gpu_access
-from orchestrator.engine.confinement import TMP, Limits
+from orchestrator.engine.confinement import TMP, Limits, source
 from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.files import BoundedLog
 from orchestrator.processes import (
@@ -204,7 +204,7 @@ def container(
     """
     began = time.perf_counter()
     writable = {*((IO,) if spec.folder else ()), *((spec.kept[1],) if spec.kept else ())}
-    own = {*writable, *(place for _, place in spec.shown)}
+    own = {*writable, *(place for _, place in spec.shown), *spec.limits.closed}
     with ExitStack() as closing:
         try:
             volumes = closing.enter_context(confinement.covered_volumes(client, spec.image, own, dict(spec.labels)))
@@ -259,11 +259,14 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
     host = confinement.host_options(spec.limits)
     # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
     host["mounts"] = [
-        *([Mount(IO, str(spec.folder.resolve()), type="bind")] if spec.folder else []),
-        *([Mount(spec.kept[1], str(spec.kept[0].resolve()), type="bind")] if spec.kept else []),
-        *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
+        *([Mount(IO, source(spec.folder, spec.limits), type="bind")] if spec.folder else []),
+        *([Mount(spec.kept[1], source(spec.kept[0], spec.limits), type="bind")] if spec.kept else []),
+        *(Mount(place, source(folder, spec.limits), type="bind", read_only=True) for folder, place in spec.shown),
         *volumes,
     ]
+    if spec.limits.has_selinux and (spec.folder or spec.kept or spec.shown):
+        # A label of theirs would be written to every file of a dataset, and stay there.
+        host["security_opt"].append("label=disable")
     if spec.reads_everything:
         host["cap_add"] = ["DAC_OVERRIDE"]
     if spec.cpus:

@@ -6,6 +6,8 @@ from typing import Any
 
 from docker.types import DeviceRequest
 
+from orchestrator.engine.abilities import gpu_problem, is_podman
+
 
 class GpuAccess(StrEnum):
     """A way to give GPUs to a container."""
@@ -43,24 +45,21 @@ def variables(access: GpuAccess, uuids: Sequence[str]) -> dict[str, str]:
 def candidates(information: Mapping[str, Any], version: Mapping[str, Any]) -> list[GpuAccess]:
     """Return the ways that an engine may have, by what it says of itself, in the order in which to try them.
 
-    Podman knows the names of the Container Device Interface alone. It starts a container with other requests, without
-    GPUs.
+    Podman knows the names of the Container Device Interface alone, and older ones not even those. It starts a container
+    with other requests, without GPUs.
     """
     if is_podman(version):
-        return [GpuAccess.CDI]
+        return [] if gpu_problem(version) else [GpuAccess.CDI]
     has_cdi = bool(information.get("CDISpecDirs") or information.get("DiscoveredDevices"))
     has_runtime = "nvidia" in (information.get("Runtimes") or {})
     ways = {GpuAccess.CDI: has_cdi, GpuAccess.DEVICE_REQUESTS: True, GpuAccess.RUNTIME: has_runtime}
     return [access for access, is_possible in ways.items() if is_possible]
 
 
-def is_podman(version: Mapping[str, Any]) -> bool:
-    """Return true if the engine is Podman, by the components that it names."""
-    return any("podman" in str(component.get("Name")).lower() for component in version.get("Components") or ())
-
-
 def remedy(version: Mapping[str, Any]) -> str:
     """Return what to install so that an engine gives containers GPUs."""
+    if gpu_problem(version):
+        return "use Podman 5.4 or newer, Docker, or --runtime venv"
     toolkit = "install the NVIDIA Container Toolkit"
     if is_podman(version):
         return f"{toolkit}, and run `nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml`"

@@ -8,6 +8,7 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from orchestrator.engine import gpu_access
+from orchestrator.engine.abilities import gpu_problem
 from orchestrator.engine.containers import ContainerSpec
 from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.engine.images import BuildError, one_line
@@ -47,7 +48,8 @@ def working(client: docker.DockerClient, image: str, uuids: Sequence[str]) -> Gp
         information, version = client.info(), client.version()
     except (DockerException, RequestException) as error:
         return NoAccess(one_line(str(error)), "see that the engine answers")
-    faults = []
+    problem = gpu_problem(version)
+    faults = [problem] if problem else []
     asked = [uuid for uuid in uuids if not uuid.startswith("MIG-")] or list(uuids[:1])
     for access in gpu_access.candidates(information, version):
         fault = _fault(client, image, access, asked)

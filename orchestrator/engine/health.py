@@ -2,7 +2,6 @@
 
 import errno
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,8 @@ import docker
 import requests
 from docker.errors import APIError, DockerException
 
-from orchestrator.engine import ownership
-from orchestrator.engine.confinement import NO_HEALTH_CHECK, covered_volumes, host_options, profile_for
+from orchestrator.engine import abilities, ownership
+from orchestrator.engine.confinement import NO_HEALTH_CHECK, covered_volumes, host_options, limits_on
 from orchestrator.engine.containers import remove
 from orchestrator.engine.images import one_line
 from orchestrator.engine.questions import LIMITS
@@ -32,8 +31,8 @@ def start_fault(client: docker.DockerClient, image: str, network: str | None) ->
     answers that with a status below 500.
     """
     try:
-        limits = replace(LIMITS, seccomp=profile_for(client))
-        with covered_volumes(client, image, (), {ownership.LABEL: str(ownership.this_process())}) as volumes:
+        limits = limits_on(abilities.read(client), LIMITS)
+        with covered_volumes(client, image, limits.closed, {ownership.LABEL: str(ownership.this_process())}) as volumes:
             _start(client, image, host_options(limits, network=network or "default") | {"mounts": volumes})
     except APIError as error:
         return one_line(str(error.explanation or error)) if error.is_server_error() else None

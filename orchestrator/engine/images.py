@@ -9,7 +9,7 @@ from typing import Any
 
 import docker
 import requests
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.errors import APIError, DockerException, NotFound
 from docker.types import CancellableStream
 
 from orchestrator.engine.client import is_lost, lost
@@ -55,7 +55,7 @@ def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
     """Return the facts about an image, or None if the engine has none of that name."""
     try:
         document = client.api.inspect_image(reference)  # type: ignore[no-untyped-call]  # the library has no types here
-    except ImageNotFound:
+    except NotFound:
         return None
     image_id = str(document["Id"])
     repository = reference.rsplit(":", 1)[0] if ":" in reference.rsplit("/", 1)[-1] else reference
@@ -82,6 +82,10 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     try:
         url = f"{client.api.base_url}/v{client.api.api_version}/distribution/{reference}/json"
         response = client.api.get(url, timeout=timeout_s)
+        if not response.ok and engine_message(response).endswith("is not supported"):
+            # Podman asks a registry for a manifest at another place.
+            url = f"{client.api.base_url}/v4.0.0/libpod/manifests/{reference}/json"
+            response = client.api.get(url, timeout=timeout_s)
     except requests.exceptions.Timeout:
         return f"its registry did not answer within {timeout_s:g} s"
     except (requests.exceptions.RequestException, DockerException) as error:

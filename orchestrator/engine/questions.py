@@ -12,9 +12,9 @@ import docker
 import requests
 from docker.errors import DockerException
 
-from orchestrator.engine import ownership
+from orchestrator.engine import abilities, ownership
 from orchestrator.engine.client import is_lost
-from orchestrator.engine.confinement import Limits, profile_for
+from orchestrator.engine.confinement import Limits, limits_on
 from orchestrator.engine.containers import ContainerEnd, ContainerSpec, EngineLostError, container
 from orchestrator.engine.images import BuildError, one_line
 from orchestrator.files import BoundedLog
@@ -78,7 +78,7 @@ def answer_of(
         path = Path(folder) / "answer"
         with _refusals():
             labels = ((ownership.LABEL, str(ownership.this_process())),)
-            confined = replace(spec, labels=labels, limits=replace(LIMITS, seccomp=profile_for(client)))
+            confined = replace(spec, labels=labels, limits=limits_on(abilities.read(client), LIMITS))
             with (
                 BoundedLog(path, limit_bytes=limit_bytes) as answer,
                 container(client, confined, path.with_name("log"), answer) as running,

@@ -8,17 +8,14 @@ from typing import Any, BinaryIO, cast
 
 import docker
 import requests
-from docker.errors import DockerException, ImageNotFound
+from docker.errors import DockerException, NotFound
 from urllib3.exceptions import HTTPError
 
+from orchestrator.engine.abilities import has_containerd_images
 from orchestrator.engine.images import engine_message, one_line
 
 STREAM_ERRORS = (HTTPError, requests.exceptions.RequestException, OSError)
 """The errors of reading from an engine that goes away meanwhile."""
-
-
-_SNAPSHOTTERS = "io.containerd.snapshotter."
-"""The storage driver as such an engine names it."""
 
 
 class TransferError(Exception):
@@ -96,8 +93,7 @@ def knows_by_manifest(client: docker.DockerClient) -> bool:
     It knows images by their manifests, and takes OCI layouts as they are. Other engines know images by their
     configurations, and read docker-archives alone.
     """
-    status = client.info().get("DriverStatus") or ()
-    return any(value.startswith(_SNAPSHOTTERS) for entry in status for value in map(str, entry))
+    return has_containerd_images(client.info())
 
 
 def chain_ids(layers: Sequence[str]) -> list[str]:
@@ -118,7 +114,7 @@ def known_chains(client: docker.DockerClient) -> frozenset[str]:
     for image in client.api.images(all=True):
         try:
             document = client.api.inspect_image(str(image["Id"]))  # type: ignore[no-untyped-call]  # no types there
-        except ImageNotFound:
+        except NotFound:
             continue  # removed since it was listed
         chains.update(chain_ids((document.get("RootFS") or {}).get("Layers") or []))
     return frozenset(chains)

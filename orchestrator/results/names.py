@@ -12,6 +12,10 @@ from orchestrator.files import open_plain
 
 JOURNAL = ".merging.json"
 """The journal of an incomplete merge, in the results folder."""
+CLUSTER = "cluster.json"
+"""The record of a run on a cluster, in its folder."""
+PARTS = "parts"
+"""The folder of its parts, each with a run for every node that measured it."""
 _CELL = re.compile(r"[A-Za-z0-9._=+/-]+")
 """The characters of every id. A record from elsewhere may hold others, which a shell would run."""
 
@@ -26,7 +30,10 @@ def run_names(results: Path) -> list[str]:
 
 def cluster_names(results: Path) -> list[str]:
     """Return the names of the runs on a cluster below a results folder, oldest first."""
-    return sorted(path.parent.name for path in results.glob("*/cluster.json"))
+    hidden = _hidden(results)
+    names = sorted(path.parent.name for path in results.glob(f"*/{CLUSTER}"))
+    hidden |= _hidden(results)
+    return [name for name in names if name not in hidden]
 
 
 def matching(names: Sequence[str], text: str) -> list[str]:
@@ -40,7 +47,7 @@ def matching(names: Sequence[str], text: str) -> list[str]:
 
 
 def cell_ids(record: Path) -> list[str]:
-    """Return the ids of the cells in a `run.json`, none if it cannot be read."""
+    """Return the ids of the cells in the record of a run of either kind, none if it cannot be read."""
     try:
         with open_plain(record) as file:
             ids = [cell["id"] for cell in json.load(file)["plan"]["cells"]]

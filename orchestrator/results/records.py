@@ -12,6 +12,7 @@ from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.contract import SCHEMA, Count, Finite, Strict
+from orchestrator.results.names import PARTS
 from orchestrator.results.remembered import Remembered
 
 _PLAN = TypeAdapter(Plan)
@@ -56,6 +57,17 @@ class ProvedWith(Strict):
     """The cores that it kept busy beside others; None if that is not known."""
 
 
+class ImagesOrigin(Strict):
+    """The place that images come from, where the engine lacks them."""
+
+    kind: Literal["build", "registry", "bundle"]
+    place: str = ""
+    """The file of pushed images, or the bundle; empty for images that are built."""
+
+
+PartPlace = Annotated[str, Field(pattern=rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,127}}/{PARTS}/[0-9]{{1,9}}$")]
+
+
 class RunRecord(Strict):
     """`run.json`: what was planned and where it ran."""
 
@@ -72,6 +84,10 @@ class RunRecord(Strict):
     """The long form, build settings without credentials."""
     bundle: BundleOrigin | None = None
     """The origin of plan and images; None if the plan was made on this host."""
+    images: ImagesOrigin | None = None
+    """The origin of images; None without containers, and in older records."""
+    part_of: PartPlace | None = None
+    """The part of a run on a cluster that it comes back to in a file: `20261121T153000Z-1f3a/parts/003`."""
     proved_with: Annotated[ProvedWith | None, Field(exclude_if=lambda proof: proof is None)] = None
     """The proof of this host when the run began; None if its cells run one after the other."""
 

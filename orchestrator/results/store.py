@@ -47,6 +47,11 @@ class Run:
         """Return the name of the folder, which identifies the run."""
         return self.folder.name
 
+    @property
+    def whole(self) -> str:
+        """Return the name that users know it by: of a part, that of the run on a cluster."""
+        return self.name.partition("/")[0]
+
     def repeat_folder(self, cell_id: str, repeat: int) -> Path:
         """Return the folder of a repeat, `<run>/<cell id>/<repeat>`."""
         return self.folder / cell_id / str(repeat)
@@ -157,3 +162,13 @@ def _is_sound(outcome: Outcome) -> bool:
     """Return true if an index and a report can hold every number in it. NaN is none of these."""
     numbers = [value for value in OUTCOME_VALUES(outcome) if isinstance(value, int | float)]
     return all(-_MOST <= number <= _MOST for number in numbers)
+
+
+@dataclass(frozen=True)
+class PartRun(Run):
+    """The run of a part on one node, for those who read runs of many places together."""
+
+    @property
+    def name(self) -> str:
+        """Return its place in the results folder, such as `20261121T153000Z-1f3a/parts/003/node7`."""
+        return "/".join(self.folder.parts[-4:])

@@ -2,13 +2,14 @@
 
 from orchestrator.engine.containers import DATA, IO, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
+from orchestrator.runtimes.brought import BroughtRuntime, NotBrought
 from orchestrator.runtimes.choice import Choice, choose
 from orchestrator.runtimes.docker import (
     BundledImage,
     BundledRuntime,
     DockerRuntime,
-    filters_system_calls,
     image_problems,
+    limits_of,
     missing_images_text,
     not_on_engine,
     remove_leftovers,
@@ -22,12 +23,14 @@ __all__ = [
     "IO",
     "SCRIPT",
     "STOPPED",
+    "BroughtRuntime",
     "BundledImage",
     "BundledRuntime",
     "Choice",
     "DockerRuntime",
     "Ended",
     "HostRuntime",
+    "NotBrought",
     "Owner",
     "Provided",
     "Ready",
@@ -36,8 +39,8 @@ __all__ = [
     "Unavailable",
     "VenvRuntime",
     "choose",
-    "filters_system_calls",
     "image_problems",
+    "limits_of",
     "missing_images_text",
     "not_on_engine",
     "remove_leftovers",

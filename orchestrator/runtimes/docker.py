@@ -15,7 +15,7 @@ from orchestrator import processes
 from orchestrator.devices import gpus
 from orchestrator.devices.job_bounds import JobBounds
 from orchestrator.domain import BuildSettings, ImageSpec, Status
-from orchestrator.engine import confinement, containers, gpu_probe, ownership
+from orchestrator.engine import abilities, confinement, containers, gpu_probe, ownership
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.engine.confinement import Limits
@@ -46,13 +46,13 @@ class DockerRuntime:
     mounts = True
 
     def __init__(  # noqa: PLR0913 - what is fixed for every container, by name
-        self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner, seccomp: bool = True,
-        cache: Path | None = None, bounds: JobBounds | None = None,
+        self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner,
+        limits: Limits | None = None, cache: Path | None = None, bounds: JobBounds | None = None,
     ) -> None:  # fmt: skip
         self._client = client
         self._bounds = bounds
         self._cgroup_parent = confinement.cgroup_parent(client, bounds.cgroup) if bounds and bounds.cgroup else ""
-        self._seccomp = confinement.shipped_profile() if seccomp else None
+        self._confined = Limits(seccomp=confinement.shipped_profile()) if limits is None else limits
         self._settings = settings
         self._user = user
         self._owner = owner
@@ -117,7 +117,7 @@ class DockerRuntime:
     def _provided(self, built: Built | BuildFailure) -> Ready | Unavailable:
         known = facts(self._client, built.image_id) if isinstance(built, Built) else None
         provided = _provided(built, known.size_bytes if known else None)
-        seccomp = self._seccomp.name if self._seccomp else None
+        seccomp = self._confined.seccomp.name if self._confined.seccomp else None
         return replace(provided, seccomp=seccomp) if isinstance(provided, Ready) else provided
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
@@ -164,7 +164,7 @@ class DockerRuntime:
         own = task.system.memory_bytes or task.allocation.memory_bytes
         bound = self._bounds.memory_bytes if self._bounds else None
         memory = min(filter(None, (own, bound)), default=None)
-        return Limits(memory_bytes=memory, seccomp=self._seccomp, cgroup_parent=self._cgroup_parent)
+        return replace(self._confined, memory_bytes=memory, cgroup_parent=self._cgroup_parent)
 
     def _recover(self, lost: EngineLostError, stop: Stop) -> None:
         """Wait until the engine is back, and remove what it still has of the container that was lost with it.
@@ -180,12 +180,17 @@ class DockerRuntime:
             containers.remove(self._client, lost.identity)
 
 
-def filters_system_calls(client: docker.DockerClient, listener: Listener) -> bool:
-    """Return true if an engine can filter system calls, and notify the listener if it cannot."""
-    filters = confinement.filters_system_calls(client)
-    if not filters:
+def limits_of(client: docker.DockerClient, listener: Listener = ignore) -> Limits:
+    """Return the limits of containers on an engine, and notify the listener if it cannot filter system calls.
+
+    Raises `HostError` with the remedy if the engine would ignore limits.
+    """
+    able = abilities.read(client)
+    if problem := abilities.limits_problem(able):
+        raise HostError(problem)
+    if not able.has_seccomp:
         listener(Notice("this engine cannot filter system calls (seccomp): containers are confined without a profile"))
-    return filters
+    return confinement.limits_on(able)
 
 
 def remove_leftovers(client: docker.DockerClient, owner: Owner, listener: Listener = ignore) -> int:
@@ -257,9 +262,9 @@ class BundledRuntime(DockerRuntime):
 
     def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the images
         self, client: docker.DockerClient, images: Sequence[BundledImage], remedy: str, *, user: str, owner: Owner,
-        seccomp: bool = True, cache: Path | None = None, bounds: JobBounds | None = None,
+        limits: Limits | None = None, cache: Path | None = None, bounds: JobBounds | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp, cache=cache, bounds=bounds)
+        super().__init__(client, BuildSettings(), user=user, owner=owner, limits=limits, cache=cache, bounds=bounds)
         self._images = {image.name: image for image in images}
         self._remedy = remedy
 

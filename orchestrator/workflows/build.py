@@ -11,6 +11,8 @@ from orchestrator.domain import Plan
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError
 from orchestrator.images import BuildFailure, Built
+from orchestrator.images.registries.pushed_file import image_source
+from orchestrator.images.registries.source import ImageSource
 from orchestrator.results.writing import write_atomically
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import BundledImage, remove_leftovers, this_process
@@ -25,6 +27,7 @@ from orchestrator.workflows.inputs.bundle_plans import (
     wanted_plan,
 )
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, plan_matrix
+from orchestrator.workflows.measure import pulled_images
 
 BUILD_LOGS = "build-logs"
 """In the cache: the folder of build logs."""
@@ -38,6 +41,8 @@ class BuildOptions(PlanSource):
     """Environments made at the same time."""
     logs: Path | None = None
     """Folder of the build logs. In the cache by default."""
+    images: Path | None = None
+    """A file of `push`, whose images are pulled by digest where the engine lacks them. Nothing is built then."""
     render: Path | None = None
     """Folder to write the Dockerfiles to, in place of building. It needs no engine."""
 
@@ -66,20 +71,23 @@ class BuildResult:
 
 
 def build(options: BuildOptions, host: Host) -> BuildResult:
-    """Build the images that are missing. A build that fails is part of the result.
+    """Build the images that are missing, or pull them. A build that fails is part of the result.
 
-    Raises `InputError` with every mistake of the matrix.
+    Raises `InputError` with every mistake of the matrix, or for an image that neither the engine nor `images` has.
     Raises `HostError` if no engine answers, its disk is too small, or an image of a bundle is missing.
 
     Example: `build(BuildOptions(jobs=4), this_host()).failures`
     """
+    if options.render is not None and options.images is not None:
+        raise InputError("--render writes what a build would do, and --images builds nothing: leave one of them out")
+    source = image_source(options.images) if options.images is not None else None
     bundle = chosen_bundle("build", options, host)
     if bundle is not None:
         if options.render is not None:
             raise InputError(
                 f"--render: the images of the bundle {bundle.name} are built already; take a matrix with --file"
             )
-        return BuildResult(bundle=bundle, bundled=_bundled(bundle, wanted_plan(bundle, options), host))
+        return BuildResult(bundle=bundle, bundled=_bundled(bundle, wanted_plan(bundle, options), source, host))
     planned = plan_matrix(options, host)
     if options.render is not None:
         _report_warnings(planned.plan, host)
@@ -87,6 +95,9 @@ def build(options: BuildOptions, host: Host) -> BuildResult:
     with contextlib.closing(connect(host.environment)) as client, announced(host.cache), host.working():
         _report_warnings(planned.plan, host)
         DiskCheck(host).images(client, planned.plan.images, planned.settings)
+        if source is not None:
+            wanted = pulled_images.of_matrix(client, planned.plan.images, planned.settings)
+            pulled_images.pull_missing(client, source, wanted, host)
         logs = options.logs or host.cache / BUILD_LOGS
         built = build_images(planned, client, options.jobs, host, logs)
     return BuildResult(tuple(built), logs=logs, stopped=host.stop.is_set())
@@ -114,12 +125,15 @@ def _report_warnings(plan: Plan, host: Host) -> None:
         host.say(f"warning: {warning}")
 
 
-def _bundled(bundle: LoadedBundle, plan: Plan, host: Host) -> tuple[BundledImage, ...]:
+def _bundled(bundle: LoadedBundle, plan: Plan, source: ImageSource | None, host: Host) -> tuple[BundledImage, ...]:
+    bundled = images_of(bundle, plan)
     with contextlib.closing(connect(host.environment)) as client:
+        if source is not None:
+            pulled_images.pull_missing(client, source, pulled_images.of_bundle(bundled), host)
         missing = missing_images(client, bundle, plan)
     if missing:
         raise HostError(missing)
-    return images_of(bundle, plan)
+    return bundled
 
 
 def _rendered(planned: PlannedMatrix, folder: Path) -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ from orchestrator.runtimes import cache_contents
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import irreplaceable_images
+from orchestrator.workflows.host.node_caches import own_caches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +50,18 @@ class CleanResult:
 def clean(options: CleanOptions, host: Host) -> CleanResult:
     """List what of ours takes disk and can be made again, and remove it if that is asked for.
 
+    Jobs on a cluster have caches of their own, of which only that of this node is looked at.
+
     Raises `HostError` while another process is building what it will need.
 
     Example: `clean(CleanOptions(keep_last=2), this_host()).surplus`
     """
-    needed = active_runs.images_in_use(host.cache)
+    folders = (host.cache, *own_caches(host))
+    active = [active_runs.images_in_use(folder) for folder in folders]
+    references = frozenset[str]().union(*(each.references for each in active))
     # What runs now may have been built a moment ago: the newest of everything stays then.
-    keep = max(options.keep_last, 1) if needed.workers else options.keep_last
-    caches = cache_contents.surplus(host.cache, keep, needed.references)
+    keep = max(options.keep_last, 1) if any(each.workers for each in active) else options.keep_last
+    caches = [each for folder in folders for each in cache_contents.surplus(folder, keep, references)]
     items: list[SurplusItem] = []
     problem = ""
     try:
@@ -65,7 +70,7 @@ def clean(options: CleanOptions, host: Host) -> CleanResult:
         problem = str(error)
     else:
         with contextlib.closing(client):
-            in_use = needed.references | irreplaceable_images(host)
+            in_use = references | irreplaceable_images(host)
             surplus = surplus_images(labelled_images(client), keep, in_use)
             items = [_removed_image(client, image) if options.remove else _item(image) for image in surplus]
             if options.remove:

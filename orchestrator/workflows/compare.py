@@ -15,9 +15,10 @@ from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.reporting.reports.regression import REGRESSION
-from orchestrator.results.store import Run
+from orchestrator.results.store import PartRun, Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.cluster_runs import find_cluster_run, find_measured
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 from orchestrator.workflows.outputs import WrittenPage, chosen_format, regression_page, write_to
 
@@ -90,7 +91,7 @@ def _compared(options: CompareOptions, host: Host) -> tuple[Run | None, Regressi
     """Return the verdicts to show, and the run of a stored test if they are all of it."""
     operands = _operands(options)
     if len(operands) == 1:
-        run = find_run(options.results, operands[0].names[0])
+        run = _stored_test(options.results, operands[0].names[0])
         return run if options.is_stored_test else None, _selected(stored_regression(run), options, host)
     baseline, candidate = (_found(options.results, operand) for operand in operands)
     models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
@@ -117,6 +118,16 @@ def _selected(regression: Regression, options: CompareOptions, host: Host) -> Re
 
 def _names(pair: JudgedPair) -> tuple[str, ...]:
     return tuple(name for name in (pair.id, pair.baseline_cell, pair.candidate_cell) if name)
+
+
+def _stored_test(results: Path, name: str) -> Run:
+    """Return the run of a regression test. Raises `InputError` for a run on a cluster, which is none."""
+    if cluster := find_cluster_run(results, name):
+        raise InputError(
+            f"{cluster.name} is a run on a cluster and no regression test: give two sides, as in "
+            f"{cluster.name}:mxnet==1.5.1 {cluster.name}:mxnet==1.9.1"
+        )
+    return find_run(results, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +164,14 @@ def _operands(options: CompareOptions) -> Sequence[_WrittenOperand]:
 
 def _found(results: Path, written: _WrittenOperand) -> Operand:
     """Return an operand with its runs. Its text has their full names, in place of `latest` or of beginnings."""
-    runs = tuple(find_run(results, name) for name in written.names)
+    several = [find_measured(results, name) for name in written.names]
+    runs = tuple(run for each in several for run in each)
+    if len(several) > 1 and (whole := next((run for run in runs if isinstance(run, PartRun)), None)):
+        raise InputError(f"{written.text!r}: {whole.whole} is a run on a cluster, which is compared by itself alone")
     twice = [run.name for number, run in enumerate(runs) if run in runs[:number]]
     if twice:
         raise InputError(f"{written.text!r}: {twice[0]} is given twice; a run counts once")
-    pin, text = written.pin, ",".join(run.name for run in runs)
+    pin, text = written.pin, ",".join(dict.fromkeys(run.whole for run in runs))
     if not pin:
         return Operand(text, runs)
     text = f"{text}:{pin}"

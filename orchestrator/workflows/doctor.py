@@ -10,7 +10,7 @@ from orchestrator.devices import gpus, inventory, vitals
 from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
 from orchestrator.devices.shares import shares
 from orchestrator.devices.vitals import Vitals
-from orchestrator.engine import gpu_probe
+from orchestrator.engine import abilities, gpu_probe
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.engine.gpu_access import GpuAccess
@@ -89,7 +89,7 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         access_to = partial(gpu_probe.working, client, seen.base_image) if has_image else None
         return replace(
             _with_gpu_access(seen, access_to),
-            engine_version=str(client.version().get("Version")),
+            engine=abilities.read(client),
             base_problem=engine.unavailable(client, seen.base_image) or "",
             disks=vitals.disks(filling | images),
         )

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.catalog import idle_builders
+from orchestrator.clusters.folder import cluster_runs, counted_runs
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.planning.selection import Selection, matches
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
-from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
+from orchestrator.regression.history.series import LEAST_POINTS, MeasuredCell, Series, series, series_of
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.formats import HTML, TABLE, render
 from orchestrator.reporting.reports.history import HISTORY, write_html
@@ -84,13 +85,20 @@ def history(options: HistoryOptions, host: Host) -> HistoryResult:
     known = load_acknowledged(options.acknowledged)
     metrics = _metrics(options.metrics)
     report_hidden_runs(options.results, host)
-    measured = measured_cells(options.results, host.cache)
+    measured = _counting(measured_cells(options.results, host.cache), options.results)
     every = series(measured, known, min_effect=options.min_effect, metrics=metrics, idle_builders=idle_builders())
     selected = _selected(every, options)
     shown = (one for one in selected if one.is_tracked or options.by_release)
     long_enough = tuple(one for one in shown if len(one.points) >= LEAST_POINTS)
     result = HistoryResult(long_enough, len(selected), series_of(measured), format_, has_pages)
     return _written(result, options)
+
+
+def _counting(measured: Sequence[MeasuredCell], results: Path) -> tuple[MeasuredCell, ...]:
+    """Return the cells without those of parts that another node has measured as a whole."""
+    clusters = cluster_runs(results)
+    counted = {run.name for cluster in clusters for run in counted_runs(cluster)} if clusters else set()
+    return tuple(cell for cell in measured if "/" not in cell.run or cell.run in counted)
 
 
 def _format(options: HistoryOptions) -> tuple[str, bool]:

@@ -148,6 +148,7 @@ def _resumed(options: RegressOptions, name: str, host: Host) -> PairRun:
         extra_repeats=options.extra_repeats,
         idle_wait_s=options.idle_wait_s,
         exclusive=options.exclusive,
+        images=options.images,
         format=options.format,
         output=options.output,
     )
@@ -155,7 +156,7 @@ def _resumed(options: RegressOptions, name: str, host: Host) -> PairRun:
         raise InputError(
             "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
             "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --idle-wait, --exclusive, "
-            "--strict and how it is shown"
+            "--images, --strict and how it is shown"
         )
     return resumed_pair_run(options.results, name, options.base_image, host, options.runtime)
 

@@ -3,10 +3,20 @@
 from collections.abc import Iterator
 
 import far_support
+import impossible
 import pytest
 from far_support import FarSide
 
 from tests.required import missing
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip by name what this engine cannot do, before anything is made for it."""
+    engine = impossible.of_this_host()
+    reason = impossible.reason(item.path.stem, item.name.partition("[")[0], engine) if engine else None
+    if reason:
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ from orchestrator.events import Listener, ignore
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.runtimes import DockerRuntime, Provided, Ready, this_process
+from orchestrator.runtimes import DockerRuntime, Provided, Ready, limits_of, this_process
 
 LABEL = "bench.test-run"
 IMAGE = "bench-test-run/behave:1"
@@ -194,7 +194,7 @@ class BundledImage(DockerRuntime):
 
 def runtime(client: docker.DockerClient) -> BundledImage:
     user = f"{os.getuid()}:{os.getgid()}"
-    return BundledImage(client, BuildSettings(), user=user, owner=this_process())
+    return BundledImage(client, BuildSettings(), user=user, owner=this_process(), limits=limits_of(client))
 
 
 FRAMEWORK = Framework("behave", "1", python="3.11")

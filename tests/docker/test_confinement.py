@@ -13,8 +13,8 @@ import docker
 import pytest
 from docker_images import built
 
-from orchestrator.engine import ownership, questions
-from orchestrator.engine.confinement import Limits, shipped_profile
+from orchestrator.engine import abilities, ownership, questions
+from orchestrator.engine.confinement import Limits, limits_on
 from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container
 from orchestrator.engine.health import start_fault
 from orchestrator.engine.images import BuildError
@@ -115,7 +115,7 @@ def seen(engine: docker.DockerClient, image: str, tmp_path_factory: pytest.TempP
     spec = ContainerSpec(
         image, folder / "io", "0:0", ("python", "-c", LOOK), labels=((LABEL, "1"),),
         shown=((folder / "script", SCRIPT), (folder / "data", DATA)),
-        limits=Limits(shm_bytes=SHM_BYTES, seccomp=shipped_profile()),
+        limits=limits_on(abilities.read(engine), Limits(shm_bytes=SHM_BYTES)),
     )  # fmt: skip
     with container(engine, spec, folder / "log") as owned:
         owned.start()
@@ -201,20 +201,31 @@ def test_flood_of_an_asked_image_is_bounded(engine: docker.DockerClient, asked_i
     assert peak_bytes < 64 << 20
 
 
-def test_asked_image_keeps_no_log_on_the_engine(engine: docker.DockerClient, asked_image: str) -> None:
+@pytest.fixture(scope="module")
+def asked_host_options(engine: docker.DockerClient, asked_image: str) -> dict[str, Any]:
+    """The options of a container that is asked, as the engine keeps them."""
+
     def ask() -> None:
         with suppress(BuildError):  # it is killed
             questions.ask(engine, asked_image, ["-c", "import signal; signal.pause()"])
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
-    until(lambda: engine.containers.list(filters={"ancestor": asked_image}))
-    (found,) = engine.containers.list(filters={"ancestor": asked_image})
-    host = found.attrs["HostConfig"]
+    own = {"label": f"{ownership.LABEL}={ownership.this_process()}"}
+    until(lambda: engine.containers.list(filters=own))
+    (found,) = engine.containers.list(filters=own)
+    host: dict[str, Any] = found.attrs["HostConfig"]
     found.kill()
     asking.join()
+    return host
 
-    assert (host["LogConfig"]["Type"], host["IpcMode"]) == ("none", "private")
+
+def test_asked_image_keeps_no_log_on_the_engine(asked_host_options: dict[str, Any]) -> None:
+    assert asked_host_options["LogConfig"]["Type"] == "none"
+
+
+def test_asked_image_shares_no_memory(asked_host_options: dict[str, Any]) -> None:
+    assert asked_host_options["IpcMode"] == "private"
 
 
 def test_silent_image_is_given_up_and_removed(engine: docker.DockerClient, asked_image: str) -> None:

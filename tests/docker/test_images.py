@@ -59,7 +59,7 @@ def make(engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path) -
     for name in sorted(names, key=lambda name: "environment" in name):
         try:
             engine.images.remove(name)
-        except docker.errors.ImageNotFound:
+        except docker.errors.NotFound:
             continue
 
 
@@ -183,7 +183,7 @@ def test_image_of_another_version_gets_no_name(engine: docker.DockerClient, make
     said = reason(make([spec]))
 
     assert said == "tiny-package 1.1 was asked for, 1.0.post1 is there"
-    with pytest.raises(docker.errors.ImageNotFound):
+    with pytest.raises(docker.errors.NotFound):
         engine.images.get("bench-test-images/noop:other-cpu")
 
 
@@ -224,7 +224,7 @@ def test_stop_ends_a_build_and_leaves_no_name(engine: docker.DockerClient, make:
     assert reason(results) == STOPPED
     assert [event.stopped for event in events if isinstance(event, BuildFinished)] == [True]
     assert time.perf_counter() - began < 60
-    with pytest.raises(docker.errors.ImageNotFound):
+    with pytest.raises(docker.errors.NotFound):
         engine.images.get("bench-test-images/own:own-cpu")
     until(lambda: not engine.containers.list(filters={"label": "bench-test=stopped"}))
 

@@ -33,7 +33,7 @@ from orchestrator.events import Event, Notice
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.runtimes import DockerRuntime, limits_of, this_process
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 pytestmark = pytest.mark.docker
@@ -70,6 +70,7 @@ def measured(
         site_settings(BuildSettings(), base_image, os.environ),
         user=f"{os.getuid()}:{os.getgid()}",
         owner=this_process(),
+        limits=limits_of(engine),
     )
     events: list[Event] = []
     around = Surroundings(

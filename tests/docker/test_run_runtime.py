@@ -30,7 +30,7 @@ from orchestrator.events import ignore
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
-from orchestrator.runtimes import DockerRuntime, Ready, image_problems, this_process
+from orchestrator.runtimes import DockerRuntime, Ready, image_problems, limits_of, this_process
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 pytestmark = pytest.mark.docker
@@ -57,7 +57,7 @@ def test_a_noop_cell_is_built_launched_and_measured(
         options=(("env.MALLOC_ARENA_MAX", 1),), duration=Duration(steps=20),
     )  # fmt: skip
     user = f"{os.getuid()}:{os.getgid()}"
-    runtime = DockerRuntime(engine, settings, user=user, owner=this_process())
+    runtime = DockerRuntime(engine, settings, user=user, owner=this_process(), limits=limits_of(engine))
     around = Surroundings(Run(tmp_path), runtime, inventory(), lambda: datetime.now(UTC), ignore, threading.Event())
     (outcome,) = execute(Plan("noop", 1, (spec(),), (cell,)), around)
 
@@ -79,7 +79,7 @@ def test_a_noop_cell_is_built_launched_and_measured(
 def test_existing_image_is_asked_what_it_holds(
     engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path
 ) -> None:
-    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
+    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process(), limits=limits_of(engine))
     first, again = (
         runtime.provide([spec()], jobs=1, logs=tmp_path, listener=ignore, stop=threading.Event()) for _ in range(2)
     )
@@ -101,7 +101,7 @@ def test_a_stopped_runtime_provides_nothing(
     stop = threading.Event()
     stop.set()
     unbuilt = replace(spec(), environment=replace(spec().environment, requirements=("six==1.16.0",)))
-    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
+    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process(), limits=limits_of(engine))
     provided = runtime.provide([unbuilt], jobs=1, logs=tmp_path, listener=ignore, stop=stop)
 
     assert [one.status for one in provided.values() if not hasattr(one, "handle")] == [Status.NOT_RUN]
@@ -113,8 +113,10 @@ def test_engine_without_gpu_support_is_told_first(
     """Before anything is launched, and with what to install."""
     if shutil.which("nvidia-container-runtime-hook") or shutil.which("nvidia-container-runtime"):
         pytest.skip("this engine may give containers GPUs")
-    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
+    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process(), limits=limits_of(engine))
     image = replace(spec(), image_class="1_gpu")
 
-    with pytest.raises(HostError, match=r"^this engine gives containers no GPUs: .*; install the NVIDIA Container"):
+    with pytest.raises(
+        HostError, match=r"^this engine gives containers no GPUs: .*; (install the NVIDIA Container|use Podman 5)"
+    ):
         runtime.provide([image], jobs=1, logs=tmp_path, listener=ignore, stop=threading.Event())

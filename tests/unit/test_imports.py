@@ -30,7 +30,7 @@ WITHIN = {
     "workflows": {
         "host": (), "option_values": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),
         "plan": ("host", "inputs", "measure"), "interference": ("host", "inputs", "measure"),
-        "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "outputs"),
+        "build": ("host", "inputs", "measure"), "run": ("host", "inputs", "measure", "outputs"),
         "report": ("host", "inputs", "outputs"), "clean": ("host",),
         "data": ("host", "inputs"), "doctor": ("host", "inputs"),
         "cluster": ("host", "inputs", "measure", "outputs", "run"),

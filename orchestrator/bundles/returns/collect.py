@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.bundles.format.streams import CHUNK_BYTES
+from orchestrator.bundles.returns.cluster_files import carried
 from orchestrator.bundles.returns.results_manifest import (
     MANIFEST,
     RUN_NAME,
@@ -46,7 +47,7 @@ def collect(runs: Sequence[Run], output: Path, version: str) -> Collected:
     Raises `InputError` if another file has that name or a run is unreadable. Raises `HostError` if a run is being
     written, a file changes, or the new file cannot be written.
     """
-    ordered = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
+    ordered = sorted({run.name: carried(run) for run in runs}.values(), key=lambda run: run.name)
     with contextlib.ExitStack() as locks, tempfile.TemporaryFile() as sums:
         for run in ordered:
             _lock(run, locks)
@@ -67,7 +68,7 @@ def _lock(run: Run, locks: contextlib.ExitStack) -> None:
 
 def _write_sums(run: Run, sums: BinaryIO, left_out: list[str]) -> RunEntry:
     """Write the checksums of all files of a run, and return its entry in the manifest."""
-    host, files, size = run.record().host, 0, 0
+    record, files, size = run.record(), 0, 0
     for path in select_files(run, left_out):
         digest, length = hashlib.sha256(), 0
         for chunk in _content(run, path):
@@ -75,7 +76,7 @@ def _write_sums(run: Run, sums: BinaryIO, left_out: list[str]) -> RunEntry:
             length += len(chunk)
         sums.write(sums_line(digest.hexdigest(), path))
         files, size = files + 1, size + length
-    return RunEntry(run=run.name, files=files, size_bytes=size, host=host)
+    return RunEntry(run=run.name, files=files, size_bytes=size, host=record.host, part_of=record.part_of)
 
 
 def _content(run: Run, path: str) -> Iterator[bytes]:

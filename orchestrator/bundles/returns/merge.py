@@ -13,6 +13,7 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from orchestrator.bundles.format.streams import CHUNK_BYTES
+from orchestrator.bundles.returns.cluster_files import carried
 from orchestrator.bundles.returns.publication import STAGING, Publication, clear_away, complete_interrupted, remove
 from orchestrator.bundles.returns.results_manifest import (
     MANIFEST,
@@ -67,6 +68,18 @@ def merge(path: Path, results: Path) -> Merged:
         raise InputError(f"{path}: {error}; nothing was merged: with --results DIR it goes to another folder") from None
     except OSError as error:
         raise HostError(f"{error.filename or path}: cannot be used: {error.strerror}; nothing was merged") from error
+
+
+def manifest_of(path: Path) -> ResultsManifest:
+    """Read the manifest of a file of results. Raises `InputError` if it is damaged or newer, or no such file."""
+    try:
+        with path.open("rb") as stream:
+            archive = ArchiveReader(stream)
+            return read_manifest(_read(archive, _expect(next(archive.members(), None), MANIFEST), MOST_MANIFEST_BYTES))
+    except BrokenArchiveError as error:
+        raise InputError(f"{path}: {error}; nothing was merged: collect it again, or carry it again") from None
+    except OSError as error:
+        raise HostError(f"{path}: cannot be used: {error.strerror}; nothing was merged") from error
 
 
 @contextlib.contextmanager
@@ -224,13 +237,13 @@ def _check_records(manifest: ResultsManifest, results: Path, staging: Path) -> M
     present: list[RunEntry] = []
     for entry in manifest.runs:
         new = (staging / entry.run).is_dir()
-        run = Run((staging if new else results) / entry.run)
+        run = carried(Run((staging if new else results) / entry.run))
         try:
             record = run.record()
             run.plan()
         except InputError as error:
             raise BrokenArchiveError(f"run {entry.run} in it cannot be read: {_shorter(error, run.folder)}") from None
-        if record.run != entry.run or record.host != entry.host:
+        if (record.run, record.host, record.part_of) != (entry.run, entry.host, entry.part_of):
             raise BrokenArchiveError(f"run {entry.run} says something else of itself than the manifest")
         (added if new else present).append(entry)
     return Merged(tuple(added), tuple(present))

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.returns.results_tar import BrokenArchiveError, printable
 from orchestrator.errors import plain_words
+from orchestrator.results.records import PartPlace
 
 SCHEMA: Literal[1] = 1
 KIND: Literal["framework-bench results"] = "framework-bench results"
@@ -34,6 +35,8 @@ class RunEntry(_Strict):
     size_bytes: Count
     host: dict[str, Any]
     """The measuring host, from `run.json`."""
+    part_of: PartPlace | None = None
+    """The part of a run on a cluster that it belongs to, from `run.json`; only where there is one."""
 
 
 class ResultsManifest(_Strict):
@@ -59,7 +62,10 @@ class ResultsManifest(_Strict):
 
 def manifest_text(manifest: ResultsManifest) -> bytes:
     """Return the bytes of a manifest."""
-    return manifest.model_dump_json(by_alias=True, indent=1).encode() + b"\n"
+    parts = [number for number, run in enumerate(manifest.runs) if run.part_of is None]
+    # Earlier versions read no file with a field that they do not know.
+    unknown = {"runs": {number: {"part_of"} for number in parts}} if parts else None
+    return manifest.model_dump_json(by_alias=True, indent=1, exclude=unknown).encode() + b"\n"
 
 
 def read_manifest(text: bytes) -> ResultsManifest:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.bundles.format import layout
+from orchestrator.bundles.returns.cluster_files import WholeRun, node_runs_of
 from orchestrator.bundles.returns.launch_files import OURS, LaunchFiles, launch_of
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.bundles.returns.script_files import ScriptFiles
 from orchestrator.errors import HostError
+from orchestrator.results.names import PARTS
 from orchestrator.results.store import Run
 from orchestrator.results.trees import TreeEntry, reclaim, walk
 
@@ -21,7 +23,18 @@ def select_files(run: Run, left_out: list[str]) -> list[str]:
     """Return the paths `<run>/<path in its folder>` of the files that are carried, in order.
 
     Lines on the other files are added to `left_out`. Folders that a measured program has closed are opened again.
+    A run on a cluster has the files of each run of its parts too.
     """
+    files = _own_files(run, left_out)
+    for nested in node_runs_of(run) if isinstance(run, WholeRun) else ():
+        place = f"{run.name}/{nested.folder.parent.relative_to(run.folder).as_posix()}"
+        lines: list[str] = []
+        files += [f"{place}/{path}" for path in select_files(nested, lines)]
+        left_out += [f"{place}: {line}" for line in lines]
+    return sorted(files)
+
+
+def _own_files(run: Run, left_out: list[str]) -> list[str]:
     others: list[str] = []
     launches: dict[str, LaunchFiles] = {}
     scripts = ScriptFiles(run)
@@ -43,16 +56,23 @@ def select_files(run: Run, left_out: list[str]) -> list[str]:
             others.append(path)
     lines = [launch.left_out() for _, launch in sorted(launches.items())]
     left_out[:0] = filter(None, (*lines, scripts.left_out()))
-    return sorted([*others, *(path for launch in launches.values() for path in launch.carried())])
+    return [*others, *(path for launch in launches.values() for path in launch.carried())]
 
 
 def _entries(run: Run) -> Iterator[TreeEntry]:
     try:
         for entry in walk(run.folder):
-            if entry.path.partition("/")[0] not in NOT_CARRIED:
+            first = entry.path.partition("/")[0]
+            if first not in NOT_CARRIED and not (first == PARTS and isinstance(run, WholeRun) and _is_nested(entry)):
                 yield entry
     except OSError as error:
         raise HostError(f"{run.folder}: cannot be read: {error.strerror}; give yourself the right to") from error
+
+
+def _is_nested(entry: TreeEntry) -> bool:
+    """Return true for what lies in the run of a part, `parts/003/node7/…`."""
+    depth = entry.path.count("/")
+    return depth > 2 or (depth == 2 and stat.S_ISDIR(entry.status.st_mode))
 
 
 def _problem(path: str, mode: int) -> str | None:

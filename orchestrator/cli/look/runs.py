@@ -1,6 +1,5 @@
 """The commands `runs` and `show`."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from statistics import median
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from orchestrator.domain import Outcome
     from orchestrator.results.scripts.contract import ScriptResult
     from orchestrator.results.store import Run
-    from orchestrator.workflows.look.runs import ShowResult
+    from orchestrator.workflows.look.runs import EndedRepeat, ShowResult
 
 
 def register(app: typer.Typer) -> None:
@@ -98,46 +97,57 @@ def show(
     if json:
         speech.print_document(show_document(shown))
         return
-    speech.output().print(_cell_table(shown) if shown.cell else _run_table(shown.outcomes))
+    speech.output().print(_cell_table(shown) if shown.cell else _run_table(shown))
 
 
-def _run_table(outcomes: "Sequence[Outcome]") -> "Table":
-    table = plain_table("cell", "repeat", "status", "wall", "reason or log")
-    for outcome in outcomes:
-        table.add_row(*texts(*_ended(outcome), outcome.reason or outcome.disturbance or outcome.log or ""))
+def _run_table(shown: "ShowResult") -> "Table":
+    on_nodes = any(each.node for each in shown.ended)
+    table = plain_table("cell", "repeat", *(("node",) if on_nodes else ()), "status", "wall", "reason or log")
+    for each in shown.ended:
+        outcome = each.outcome
+        last = outcome.reason or outcome.disturbance or outcome.log or ""
+        table.add_row(*texts(*_begun(each, on_nodes), *_end(outcome), last))
     return table
 
 
 def _cell_table(shown: "ShowResult") -> "Table":
+    on_nodes = any(each.node for each in shown.ended)
     disturbed = any(outcome.disturbance for outcome in shown.outcomes)
     figures = "printed" if shown.is_script else "samples/s"
-    table = plain_table("cell", "repeat", "status", "wall", figures, "files", *(("disturbed by",) if disturbed else ()))
-    for outcome in shown.outcomes:
-        last = (outcome.disturbance,) if disturbed else ()
-        table.add_row(*texts(*_ended(outcome), *_details(shown, outcome), *last))
+    first, last = ("node",) if on_nodes else (), ("disturbed by",) if disturbed else ()
+    table = plain_table("cell", "repeat", *first, "status", "wall", figures, "files", *last)
+    for each in shown.ended:
+        by = (each.outcome.disturbance,) if disturbed else ()
+        table.add_row(*texts(*_begun(each, on_nodes), *_end(each.outcome), *_details(shown, each), *by))
     return table
 
 
-def _ended(outcome: "Outcome") -> tuple[str, str, str, str]:
-    """Return cell, repeat, status and duration of a repeat."""
+def _begun(ended: "EndedRepeat", on_nodes: bool) -> tuple[str, ...]:
+    """Return cell and number of a repeat, and its node where runs have several."""
+    return ended.outcome.cell_id, str(ended.outcome.repeat), *((ended.node,) if on_nodes else ())
+
+
+def _end(outcome: "Outcome") -> tuple[str, str]:
+    """Return status and duration of a repeat."""
     status = f"{outcome.status.value}, disturbed" if outcome.disturbance else outcome.status.value
-    return outcome.cell_id, str(outcome.repeat), status, seconds(outcome.wall_s) if outcome.wall_s else "–"
+    return status, seconds(outcome.wall_s) if outcome.wall_s else "–"
 
 
-def _details(shown: "ShowResult", outcome: "Outcome") -> tuple[str, str]:
+def _details(shown: "ShowResult", ended: "EndedRepeat") -> tuple[str, str]:
     """Return the figures of a repeat, or the reason there is none, and the folder of its files."""
     from orchestrator.results.scripts.contract import ScriptResult
     from orchestrator.results.throughput import throughput
 
-    folder = str(shown.run.repeat_folder(outcome.cell_id, outcome.repeat))
-    result, problem = shown.result(outcome)
+    run, outcome = ended.run, ended.outcome
+    folder = str(run.repeat_folder(outcome.cell_id, outcome.repeat))
+    result, problem = shown.result(ended)
     if result is None:
         return problem or outcome.reason, folder
     if isinstance(result, ScriptResult):
         return _printed(result), folder
     if result.largest_batch:
         return f"largest batch {result.largest_batch.fits:,}", folder
-    return rate(throughput(result, epochs=_in_epochs(shown.run, outcome.cell_id))), folder
+    return rate(throughput(result, epochs=_in_epochs(run, outcome.cell_id))), folder
 
 
 def _printed(result: "ScriptResult") -> str:

@@ -8,6 +8,7 @@ import typer
 from orchestrator.cli.options import (
     BaseImage,
     Exclude,
+    Images,
     Jobs,
     Json,
     Limit,
@@ -41,20 +42,21 @@ def build(
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     jobs: Jobs = option_values.JOBS,
+    images: Images = None,
     json: Json = False,
     logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Where the build logs go.")] = None,
     render: Annotated[
         Path | None, typer.Option("--render", metavar="DIR", help="Only write the Dockerfiles there; no engine needed.")
     ] = None,
 ) -> None:
-    """Build the images that are missing, GPU images too: no GPU is needed for that."""
+    """Build the images that are missing, or pull them; GPU images too, no GPU is needed for that."""
     from orchestrator.workflows import build as workflow
     from orchestrator.workflows.build import BuildOptions
     from orchestrator.workflows.documents.measure import build_document
 
     options = BuildOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
-        jobs=jobs, logs=logs, render=render,
+        jobs=jobs, images=images, logs=logs, render=render,
     )  # fmt: skip
     result = workflow.build(options, this_host())
     for path in result.dockerfiles:

@@ -1,5 +1,6 @@
 """Runs on a cluster: the part of `run` that is about them, and the command `cancel`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,12 +74,16 @@ def end(result: "RunResult | ClusterResult", report: "Report", page: "WrittenPag
         raise typer.Exit(1)
 
 
-def measure_part(folder: Path, *, retry_failed: bool) -> None:
+def measure_part(part: Path, on_node: Path | None, *, retry_failed: bool) -> None:
     """Measure a part on this node. A cell that fails is a result, and no failure of the job."""
-    from orchestrator.workflows.cluster import part as workflow
-    from orchestrator.workflows.cluster.part import PartOptions
+    from orchestrator.workflows.cluster.carried_part import CarriedPartOptions, measure_carried_part
+    from orchestrator.workflows.cluster.part import PartOptions, measure_part
 
-    result = workflow.measure_part(PartOptions(part=folder, retry_failed=retry_failed), this_host())
+    if on_node is None:
+        result = measure_part(PartOptions(part=part, retry_failed=retry_failed), this_host())
+    else:
+        carried = CarriedPartOptions(part=str(part), folder=on_node)
+        result = measure_carried_part(carried, sys.stdin.buffer.read(), this_host())
     if result.stopped:
         raise typer.Exit(INTERRUPTED)
 

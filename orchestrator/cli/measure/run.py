@@ -13,6 +13,7 @@ from orchestrator.cli.options import (
     Exclusive,
     ExtraRepeats,
     IdleWait,
+    Images,
     Jobs,
     Json,
     Limit,
@@ -64,12 +65,13 @@ PartFolder = Annotated[
     Path | None,
     typer.Option("--part", metavar="DIR", hidden=True, help="Measure one part of a run on this node, as its job does."),
 ]
-Images = Annotated[
+OnNode = Annotated[
     Path | None,
     typer.Option(
-        "--images",
-        metavar="FILE",
-        help="Pull the images that `push -o FILE` listed, by digest, where the engine lacks them; nothing is built.",
+        "--on-node",
+        metavar="DIR",
+        hidden=True,
+        help="With --part: take its inputs from standard input, and leave its results in a file there.",
     ),
 ]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
@@ -104,6 +106,7 @@ def run(
     detach: Detach = False,
     replicate: Replicate = None,
     part: PartFolder = None,
+    on_node: OnNode = None,
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
@@ -111,7 +114,7 @@ def run(
     from orchestrator.workflows.cluster.options import ClusterOptions
 
     if part is not None:
-        cluster.measure_part(part, retry_failed=retry_failed)
+        cluster.measure_part(part, on_node, retry_failed=retry_failed)
         return
     options = ClusterOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,

@@ -86,7 +86,7 @@ def merge(
             f"kept: {staging} has {counted(runs, 'run')} of an interrupted merge; "
             "merge its file again, then remove the folder"
         )
-    names = " ".join(run.run for run in (*merged.added, *merged.present))
+    names = result.cluster or " ".join(run.run for run in (*merged.added, *merged.present))
     speech.say(f"see them: orchestrator report {names}{_results(results)}")
 
 

@@ -18,7 +18,6 @@ CONSTRAINT = r"^[A-Za-z0-9_.&|\[\]()*,:-]{1,200}$"
 VALUE = r"^[^\x00-\x1f\x7f-\x9f'\"\\#]{1,200}$"
 LINE = r"^[^\x00-\x08\x0a-\x1f\x7f-\x9f]{1,2000}$"
 PATH = r"^[^\x00-\x1f\x7f-\x9f'\"\\#]{1,4096}$"
-REGISTRY = r"^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._/-]*)?$"
 
 Name = Annotated[Text, Field(pattern=NAME)]
 Value = Annotated[Text, Field(pattern=VALUE)]
@@ -33,6 +32,12 @@ def _sbatch_option(name: str) -> str:
     if name not in options.KNOWN:
         raise ValueError(f"unknown option of sbatch {name!r}{did_you_mean(name, options.KNOWN)}")
     return name
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError(f"should be an absolute path, which is the same on every node, not {shown(path)}")
+    return path
 
 
 def _value(value: object) -> str:
@@ -66,25 +71,46 @@ class ImagesEntry(Shape):
 
     model_config = ConfigDict(json_schema_extra=or_short("The node builds them.", ["build"]))
 
-    registry: Annotated[Text, Field(pattern=REGISTRY, max_length=255)] | None = Field(
-        None, description="HOST/PREFIX that they were pushed to."
+    pushed: PathName | None = Field(
+        None, description="File that `push -o` wrote: each node pulls what it lacks from that registry, by digest."
     )
-    bundle: PathName | None = Field(None, description="Folder of a bundle, which every node sees.")
+    bundle: PathName | None = Field(
+        None, description="Bundle that `export` wrote, a folder or a tar, which every node sees."
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _of_word(cls, value: Any) -> Any:
         if isinstance(value, str):
             if value != "build":
-                raise ValueError(f"should be build, or a mapping with registry or bundle, not {shown(value)}")
+                raise ValueError(f"should be build, or a mapping with pushed or bundle, not {shown(value)}")
             return {}
         return value
 
     @model_validator(mode="after")
     def _has_one(self) -> Self:
-        if self.registry is not None and self.bundle is not None:
-            raise ValueError("has registry and bundle; keep one")
+        if self.pushed is not None and self.bundle is not None:
+            raise ValueError("has pushed and bundle; keep one")
         return self
+
+
+class ResultsEntry(Shape):
+    """The places of results."""
+
+    model_config = ConfigDict(json_schema_extra=or_short("The results folder.", ["/shared/results"]))
+
+    folder: PathName | None = Field(None, description="Results folder. Every node sees it, unless on_nodes is there.")
+    on_nodes: Annotated[PathName, AfterValidator(_absolute), Schema({"pattern": "^/", "type": "string"})] | None = (
+        Field(
+            None,
+            description="Folder of each node by itself, for results that come back in files: nothing is shared then.",
+        )
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_word(cls, value: Any) -> Any:
+        return {"folder": value} if isinstance(value, str) else value
 
 
 class ProgramEntry(Shape):
@@ -132,7 +158,7 @@ class SiteFile(Shape):
         None, description="Lines of shell that run on the node before the program."
     )
     images: ImagesEntry = Field(ImagesEntry(), description="How images come to a node; left out: it builds them.")
-    results: PathName | None = Field(None, description="Results folder, which every node sees at the same path.")
+    results: ResultsEntry = Field(ResultsEntry(), description="Where results go; left out: the folder of --results.")
     program: ProgramEntry | None = Field(
         None, description="The orchestrator of a node; left out: the one that submits, at the same path."
     )

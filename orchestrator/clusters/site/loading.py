@@ -16,6 +16,7 @@ from orchestrator.matrix import mistakes
 _NESTED: dict[str, type[BaseModel]] = {
     "time": file.TimeEntry,
     "images": file.ImagesEntry,
+    "results": file.ResultsEntry,
     "program": file.ProgramEntry,
     "kubernetes": pods.KubernetesEntry,
 }
@@ -49,6 +50,10 @@ def _meaning(source: Source) -> Iterator[Mistake]:
     for key in _OF_NO_USE.get(executor, ()) if isinstance(executor, str) else ():
         if source.value.get(key) is not None:
             yield source.mistake((key,), f"{key!r} is of no use to `executor: {executor}`; drop it", key=True)
+    results = source.value.get("results")
+    if executor in {Executor.LOCAL, Executor.KUBERNETES} and isinstance(results, dict) and results.get("on_nodes"):
+        mistake = f"'on_nodes' is of no use to `executor: {executor}`; drop it"
+        yield source.mistake(("results", "on_nodes"), mistake, key=True)
     if executor == Executor.KUBERNETES and source.value.get("kubernetes") is None:
         yield source.mistake((), "'kubernetes' is missing, which `executor: kubernetes` needs")
     given = source.value.get("sbatch")
@@ -72,7 +77,8 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
         sbatch=tuple(sorted(entry.sbatch.items())),
         setup=entry.setup or (),
         images=_images(entry.images, folder),
-        results=_path(entry.results, folder) or None,
+        results=_path(entry.results.folder, folder) or None,
+        on_nodes=entry.results.on_nodes or "",
         program=_program(entry.program, folder) if entry.program else None,
         gpus=entry.gpus,
         gpu_types=tuple(entry.gpu_types.items()),
@@ -81,8 +87,8 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
 
 
 def _images(entry: file.ImagesEntry, folder: Path) -> NodeImages:
-    if entry.registry is not None:
-        return NodeImages(ImagesFrom.REGISTRY, entry.registry)
+    if entry.pushed is not None:
+        return NodeImages(ImagesFrom.REGISTRY, _path(entry.pushed, folder))
     if entry.bundle is not None:
         return NodeImages(ImagesFrom.BUNDLE, _path(entry.bundle, folder))
     return NodeImages()

@@ -37,7 +37,7 @@ class NodeImages:
 
     kind: ImagesFrom = ImagesFrom.BUILD
     place: str = ""
-    """`HOST/PREFIX` of a registry, or the folder of a bundle; empty for images that the node builds."""
+    """The file that `push` wrote, or the bundle; empty for images that the node builds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,8 @@ class Site:
     images: NodeImages = NodeImages()
     results: str | None = None
     """The results folder, which every node sees at this path; None takes that of the command."""
+    on_nodes: str = ""
+    """The folder of each node by itself that results are left in; empty if nodes see the results folder."""
     program: Program | None = None
     """None takes the program that submits, which every node then must see at the same path."""
     gpus: GpuRequest = GpuRequest.GRES

@@ -46,8 +46,11 @@ class LaterFields:
 
 
 def _without_defaults(value: Any, serialize: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    unused = {name for name, default in value.LATER.items() if getattr(value, name) == default}
-    return {name: item for name, item in serialize(value).items() if name not in unused}
+    document = serialize(value)
+    for name, default in value.LATER.items():
+        if getattr(value, name) == default:
+            document.pop(name, None)
+    return document
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,16 @@
 """The estimated cost of a plan in time and disk, with the assumptions behind it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo
-from orchestrator.domain import Framework, ImageSpec, Plan, System
+from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System
 from orchestrator.modes import RULES
 from orchestrator.planning import parity
 from orchestrator.planning.cost import durations
-from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
+from orchestrator.planning.cost.durations import Assumed, ContainerEstimate, Durations, Earlier
+from orchestrator.planning.parity import Check
 from orchestrator.wording import counted, listing
 
 BUILD_S = 15.0
@@ -72,8 +73,7 @@ class Known:
 def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
     """Estimate what it takes to build and to measure a plan."""
     cells = [cell for cell in plan.cells if known.serves(cell.system)]
-    used = {cell.image for cell in cells}
-    images = [image for image in plan.images if image.name in used]
+    images = _used(plan.images, cells)
     builders = {image.name: image.environment.builder for image in images}
     lasting = Durations(known.models, known.datasets, known.assumed, known.earlier)
     by_cell = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in cells}
@@ -82,18 +82,13 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
         sources[by_cell[cell.id].source] += cell.repeats
     checks = [check for check in parity.checks(plan) if known.serves(check.system)]
     slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells]
-    compiling = {image.name for image in images if image.environment.compile_cache}
-    compiled = sum(image in compiling for image in (*(cell.image for cell in cells), *(each.image for each in checks)))
+    compiled = _compiled(images, cells, checks)
     return PlanEstimate(
         containers=sum(cell.repeats for cell in cells),
         parity_containers=len(checks),
-        run_s=sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells)
-        + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks)
-        + compiled * durations.COMPILE_S,
+        run_s=_run_s(cells, checks, by_cell, lasting) + compiled * durations.COMPILE_S,
         longest_run_s=sum(cell.repeats * cell.timeout_s for cell in cells) + sum(check.timeout_s for check in checks),
-        build_s=sum(
-            BUILD_S + _size_mb(catalog, image.framework, image.image_class) / INSTALL_MB_PER_S for image in images
-        ),
+        build_s=sum(_build_s(image, catalog) for image in images),
         disk_bytes=disk_bytes(images, catalog),
         assumptions=(
             *_time_assumptions(sources, known.assumed, len(checks)),
@@ -103,6 +98,49 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
         ),
         slow=tuple(sorted((cell for cell in slow if cell.needs_s > cell.timeout_s), key=lambda cell: -cell.needs_s)),
     )
+
+
+def seconds_of_parts(plan: Plan, catalog: Catalog, known: Known) -> Callable[[Plan], float]:
+    """Return a function that estimates the seconds to build and to measure a part of a plan.
+
+    They are those that `estimate` has for the plan of the part, without the rest of it.
+    """
+    lasting = Durations(known.models, known.datasets, known.assumed, known.earlier)
+    builders = {image.name: image.environment.builder for image in plan.images}
+    building_s = {image.name: _build_s(image, catalog) for image in plan.images}
+
+    def seconds(part: Plan) -> float:
+        cells = [cell for cell in part.cells if known.serves(cell.system)]
+        by_cell = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in cells}
+        checks = [check for check in parity.checks(part) if known.serves(check.system)]
+        images = _used(part.images, cells)
+        run_s = _run_s(cells, checks, by_cell, lasting) + _compiled(images, cells, checks) * durations.COMPILE_S
+        return run_s + sum(building_s[image.name] for image in images)
+
+    return seconds
+
+
+def _used(images: Iterable[ImageSpec], cells: Iterable[Cell]) -> list[ImageSpec]:
+    used = {cell.image for cell in cells}
+    return [image for image in images if image.name in used]
+
+
+def _run_s(
+    cells: Iterable[Cell], checks: Iterable[Check], by_cell: Mapping[str, ContainerEstimate], lasting: Durations
+) -> float:
+    """Return the time of measuring and checking, where no container is longer than its time-out."""
+    measuring_s = sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells)
+    return measuring_s + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks)
+
+
+def _build_s(image: ImageSpec, catalog: Catalog) -> float:
+    return BUILD_S + _size_mb(catalog, image.framework, image.image_class) / INSTALL_MB_PER_S
+
+
+def _compiled(images: Iterable[ImageSpec], cells: Iterable[Cell], checks: Iterable[Check]) -> int:
+    """Return the number of containers that are the first of their kind to fill a compile cache."""
+    compiling = {image.name for image in images if image.environment.compile_cache}
+    return sum(image in compiling for image in (*(cell.image for cell in cells), *(each.image for each in checks)))
 
 
 def disk_bytes(images: Iterable[ImageSpec], catalog: Catalog, *, bases: bool = True) -> int:

@@ -1,7 +1,7 @@
 """The comparison of stored runs, which are two releases of one run, two runs, or several runs of each side."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
 from orchestrator.analysis.comparison import Verdict
@@ -14,6 +14,7 @@ from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
 from orchestrator.regression.rules import LEAST_BLOCKS, Gate, Levels, Rules, most_of_a_mode
+from orchestrator.regression.stored_runs.on_nodes import on_one_node
 from orchestrator.regression.stored_runs.operands import (
     Operand,
     WorkKey,
@@ -25,6 +26,7 @@ from orchestrator.regression.stored_runs.operands import (
 )
 from orchestrator.regression.trials.files import blocks_follow_sight
 from orchestrator.results.records import RunRecord
+from orchestrator.results.store import PartRun
 from orchestrator.user_files import stand_in_warnings
 from orchestrator.wording import listing
 
@@ -41,38 +43,41 @@ def compare_runs(
     """Compare two operands cell by cell. The result also lists cells that only one of them has.
 
     `idle_builders` compute nothing: their cells are shown and decide nothing, unless both operands name what is meant.
+    Of runs on a cluster, those of parts are given, and each pair of cells is compared that one node has measured.
 
     Raises `InputError` where the runs are of different hosts or runtimes, or no two cells are of the same work: such
     figures say nothing about a release. What only some cells differ in makes those `not comparable`.
     """
     runs = {run.name: run for run in (*baseline.runs, *candidate.runs)}
     records = {name: run.record() for name, run in runs.items()}
-    unknown = _refuse_other_hosts(records)
+    by_node = any(isinstance(run, PartRun) for run in runs.values())
+    unknown = () if by_node else _refuse_other_hosts(records)
     baseline, candidate = (oldest_first(operand, records) for operand in (baseline, candidate))
     plans = {name: run.plan() for name, run in runs.items()}
     refuse_smoke_runs(plans)
-    work = _matched(baseline, candidate, plans)
+    work, paired = _matched(baseline, candidate, plans), baseline.runs == candidate.runs
+    if by_node:
+        both, apart = on_one_node(work.both, records, _refuse_other_hosts, same=paired)
+        work = replace(work, both=both, apart=apart)
     idle = _idle_cells(baseline, candidate, plans.values(), idle_builders)
-    judged = sum(idle.isdisjoint(cell.id for _, cell in (*ones, *others)) for ones, others in work.both.values())
+    judged = _judged(work, idle)
     rules = Rules(tuple(gates), looks=(LEAST_BLOCKS,), confirm=False)
-    paired = baseline.runs == candidate.runs
-    judge = Judge(rules, _design(baseline, candidate), paired, tuple(faults), notes_of_failing=False, shows_zeros=False)
-    environments = {name: run.environments() for name, run in runs.items()}
-    sides = [
-        (
-            several_runs(ones, baseline.runs, environments, plans),
-            several_runs(others, candidate.runs, environments, plans),
-        )
-        for ones, others in work.both.values()
-    ]
+    design = _design(baseline, candidate, by_node=by_node)
+    judge = Judge(rules, design, paired, tuple(faults), notes_of_failing=False, shows_zeros=False)
+    sides = list(_sides(work, (baseline, candidate), plans, by_node=by_node))
     levels = _levels(rules, judged)
-    findings = [_noted(judge.look(*each, levels), unknown) for each in sides]
+    findings = [
+        PairFindings(0, Verdict.NOT_COMPARABLE, work.apart[key])
+        if key in work.apart
+        else _noted(judge.look(*each, levels), unknown)
+        for key, each in zip(work.both, sides, strict=True)
+    ]
     pairs = (*map(_judged_pair, work.both, sides, findings), *_without_counterpart(work, baseline, candidate, plans))
     newest = records[candidate.runs[-1].name]
     return Regression(
         run=f"{baseline.text} {candidate.text}",
         created_at=newest.created_at,
-        host=str(newest.host.get("hostname") or ""),
+        host=_hosts(records.values() if by_node else [newest]),
         runtime=newest.runtime,
         baseline=SideRecord(text=baseline.text, label=label(baseline, plans), python=_python(findings, 0)),
         candidate=SideRecord(text=candidate.text, label=label(candidate, plans), python=_python(findings, 1)),
@@ -90,6 +95,33 @@ def compare_runs(
     )
 
 
+def _judged(work: "_Work", idle: frozenset[str]) -> int:
+    """Return the number of pairs that are judged, which share the risk of error."""
+    return sum(
+        idle.isdisjoint(cell.id for _, cell in (*ones, *others))
+        for key, (ones, others) in work.both.items()
+        if key not in work.apart
+    )
+
+
+def _sides(
+    work: "_Work", operands: tuple[Operand, Operand], plans: Mapping[str, Plan], *, by_node: bool
+) -> Iterator[tuple[SideEvidence, SideEvidence]]:
+    """Yield the evidence of each pair. Where a run has some of the cells only, no other run lacks them."""
+    runs = {run.name: run for operand in operands for run in operand.runs}
+    environments = {name: run.environments() for name, run in runs.items()}
+    expected = ((), ()) if by_node else (operands[0].runs, operands[1].runs)
+    for ones, others in work.both.values():
+        yield (
+            several_runs(ones, expected[0], environments, plans),
+            several_runs(others, expected[1], environments, plans),
+        )
+
+
+def _hosts(records: Iterable[RunRecord]) -> str:
+    return listing(list(dict.fromkeys(str(record.host.get("hostname") or "") for record in records)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     """The cells of two operands by their work, each with the runs that measured it."""
@@ -97,6 +129,8 @@ class _Work:
     both: Mapping[WorkKey, tuple[Sequence[Placed], Sequence[Placed]]]
     baseline_only: Mapping[WorkKey, Sequence[Placed]]
     candidate_only: Mapping[WorkKey, Sequence[Placed]]
+    apart: Mapping[WorkKey, str] = field(default_factory=dict)
+    """The reasons for what no one node has measured of both sides."""
 
 
 def _matched(baseline: Operand, candidate: Operand, plans: Mapping[str, Plan]) -> _Work:
@@ -108,8 +142,8 @@ def _matched(baseline: Operand, candidate: Operand, plans: Mapping[str, Plan]) -
             f"{baseline.text} and {candidate.text}: no cell of the one does the work of a cell of the other in the "
             f"same way; there is {_listed(ones)}, and {_listed(others)}"
         )
-    rest = ({key: placed for key, placed in side.items() if key not in both} for side in (ones, others))
-    return _Work(both, *rest)
+    first, second = ({key: placed for key, placed in side.items() if key not in both} for side in (ones, others))
+    return _Work(both, first, second)
 
 
 def _stand_ins(work: _Work, plans: Mapping[str, Plan]) -> Iterator[str]:
@@ -163,7 +197,9 @@ def _python(findings: Iterable[PairFindings], side: int) -> str:
     return " | ".join(dict.fromkeys(each.pythons[side] for each in findings if each.pythons[side]))
 
 
-def _design(baseline: Operand, candidate: Operand) -> Design:
+def _design(baseline: Operand, candidate: Operand, *, by_node: bool) -> Design:
+    if by_node:
+        return Design.BLOCKS if baseline.runs == candidate.runs else Design.RUNS
     if len(baseline.runs) == len(candidate.runs) == 1:
         return Design.BLOCKS if baseline.runs == candidate.runs else Design.RUNS
     return Design.SEVERAL_RUNS

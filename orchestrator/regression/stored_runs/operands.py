@@ -86,7 +86,7 @@ def cells_by_work(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -
             if other != cell.id:
                 raise InputError(
                     f"{operand.text}: {other} and {cell.id} of {run.name} are both meant; say which, as in "
-                    f"{run.name}:baseline where it is a regression test, or {run.name}:{side_of(cell.framework).text}"
+                    f"{run.whole}:baseline where it is a regression test, or {run.whole}:{side_of(cell.framework).text}"
                 )
             by_key.setdefault(key, []).append((run, cell))
     if not by_key:

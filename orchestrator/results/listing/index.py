@@ -18,7 +18,7 @@ from orchestrator.errors import InputError
 from orchestrator.results.listing.cache import Cache
 from orchestrator.results.listing.derived import Derivation
 from orchestrator.results.listing.stamps import stamped_outcomes, stamped_runs
-from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
+from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, PartRun, Run
 
 _VERSION = 9
 _SCHEMA = """
@@ -92,15 +92,18 @@ class RunSummary:
 
 
 def summaries(results: Path, cache: Path) -> tuple[RunSummary, ...]:
-    """Every run below `results`, oldest first, through an index in the folder `cache`."""
+    """Every run below `results` but those of parts, oldest first, through an index in the folder `cache`."""
     return _read(results, cache, _summaries)
 
 
 def planned_cells(results: Path, cache: Path) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the planned cells by run, without runs whose plan cannot be read, through the index."""
+    """Return the ids of the planned cells by run, through the index.
+
+    Runs of parts are left out, and runs whose plan cannot be read.
+    """
 
     def query(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-        rows = connection.execute("SELECT run, cell_id FROM planned ORDER BY run, cell_id")
+        rows = connection.execute("SELECT run, cell_id FROM planned WHERE instr(run, '/') = 0 ORDER BY run, cell_id")
         return {run: tuple(cell for _, cell in of_run) for run, of_run in groupby(rows, itemgetter(0))}
 
     return _read(results, cache, query)
@@ -130,7 +133,7 @@ def problem(results: Path, cache: Path, run: str) -> str | None:
 
 
 def latest_with(results: Path, cache: Path, cell_id: str) -> str | None:
-    """Return the name of the latest run that holds an outcome of a cell, or None."""
+    """Return the name of the latest run that holds an outcome of a cell, or None. It may be the run of a part."""
 
     def query(connection: sqlite3.Connection) -> str | None:
         row = connection.execute("SELECT max(run) FROM planned_outcome WHERE cell_id = ?", (cell_id,)).fetchone()
@@ -164,7 +167,7 @@ def _refresh(connection: sqlite3.Connection, results: Path, kind: Derivation | N
     present = dict(stamped_runs(results))
     connection.executemany("DELETE FROM run WHERE name = ?", [(name,) for name in known.keys() - present.keys()])
     for name, stamp in present.items():
-        run = Run(results / name)
+        run = PartRun(results / name) if "/" in name else Run(results / name)
         if known.get(name) != stamp:
             connection.execute(_STORE_RUN, (name, *stamp, *_run_columns(run)))
             connection.execute("DELETE FROM planned WHERE run = ?", (name,))
@@ -216,7 +219,7 @@ def _summaries(connection: sqlite3.Connection) -> tuple[RunSummary, ...]:
     rows = connection.execute(
         "SELECT name, created_at, matrix, runtime, host, cells, planned, skips, problem, "
         "max(started_s + outcome.wall_s) - min(started_s) FROM run LEFT JOIN outcome ON outcome.run = run.name "
-        "GROUP BY run.name ORDER BY run.name"
+        "WHERE instr(run.name, '/') = 0 GROUP BY run.name ORDER BY run.name"
     )
     return tuple(
         RunSummary(

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from orchestrator.results.names import CLUSTER, PARTS
 from orchestrator.results.parity.checks import FOLDER as CHECKS
 from orchestrator.results.results_folder import pending
 
@@ -22,11 +23,21 @@ def stamp(path: Path | str) -> Stamp | None:
 
 
 def stamped_runs(results: Path) -> Iterator[tuple[str, Stamp]]:
-    """Yield the name of every run of a results folder, with the stamp of its `run.json`."""
+    """Yield the name of every run of a results folder, with the stamp of its `run.json`.
+
+    Runs of parts are among them, by their place in the folder: `20261121T153000Z-1f3a/parts/003/node7`.
+    """
     hidden = pending(results)
     for folder in results.iterdir() if results.is_dir() else ():
-        if folder.name not in hidden and (stamped := stamp(f"{folder}/run.json")):
+        if folder.name in hidden:
+            continue
+        if stamped := stamp(f"{folder}/run.json"):
             yield folder.name, stamped
+        elif stamp(f"{folder}/{CLUSTER}"):
+            for part in _folders(folder / PARTS):
+                for node in _folders(part.path):
+                    if stamped := stamp(f"{node.path}/run.json"):
+                        yield f"{folder.name}/{PARTS}/{part.name}/{node.name}", stamped
 
 
 def stamped_outcomes(run: Path) -> Iterator[tuple[str, int, Stamp]]:

@@ -43,6 +43,8 @@ def cancel(options: CancelOptions, host: Host) -> CancelResult:
     """Cancel every job of a run, and ask a submitter that is still at work to submit no more.
 
     Raises `InputError` if it is no run on a cluster, `HostError` if the scheduler does not answer.
+
+    Example: `cancel(CancelOptions(run="latest"), this_host()).jobs`
     """
     cluster = find_cluster_run(options.results, options.run)
     if cluster is None:

@@ -1,23 +1,27 @@
 """The beginning of a run on a cluster: its plan is split, estimated and frozen."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from orchestrator import __version__, planning
 from orchestrator.catalog import shipped_catalog
 from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.images import FrozenImages
 from orchestrator.clusters.parts import Part, parts
 from orchestrator.clusters.record import ClusterRecord, PartRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.devices import inventory
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.planning import collector
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
+from orchestrator.workflows.cluster.frozen_images import frozen_images
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import with_data
@@ -41,8 +45,8 @@ class FrozenParts:
     parts: tuple[tuple[Part, Plan], ...]
 
 
-def freeze(options: ClusterOptions, site: Site, host: Host) -> ClusterRun:
-    """Plan a matrix, and write the run with all its parts.
+def freeze(options: ClusterOptions, site: Site, host: Host) -> tuple[ClusterRun, ClusterRecord]:
+    """Plan a matrix, and write the run with all its parts. Return it with its record.
 
     Raises `InputError` with every mistake of the matrix, `HostError` if the run cannot be written.
     """
@@ -56,7 +60,8 @@ def split(options: ClusterOptions, host: Host) -> FrozenParts:
     plan = jobs.repeated(plan, options.repeats)
     for warning in plan.warnings:
         host.say(f"warning: {warning}")
-    return FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
+    with collector.paused():
+        return FrozenParts(planned, plan, tuple(parts(plan, estimated(planned, plan))))
 
 
 def results_of(options: RunOptions, site: Site) -> Path:
@@ -64,14 +69,24 @@ def results_of(options: RunOptions, site: Site) -> Path:
     return Path(site.results).absolute() if site.results else options.results.absolute()
 
 
-def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -> ClusterRun:
-    """Write a run with its parts. Raises as `freeze` does."""
+def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -> tuple[ClusterRun, ClusterRecord]:
+    """Write a run with its parts. Return it with its record. Raises as `freeze` does."""
     planned, run = frozen.planned, jobs.named(results)
     if site.executor is Executor.SLURM and _UNFIT.search(str(run.folder)):
         raise InputError(f"{run.folder}: a batch script cannot name this folder; choose a plain path with --results")
+    images = frozen_images(site.images, frozen.plan.images, planned.settings)
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_scripts.freeze(run.folder, planned.scripts)
+    with collector.paused():
+        return _written(run, frozen, options, site, images)
+
+
+def _written(
+    run: Run, frozen: FrozenParts, options: RunOptions, site: Site, images: FrozenImages
+) -> tuple[ClusterRun, ClusterRecord]:
+    """Write the parts and the record of a run."""
+    stored = plan_to_json(frozen.plan)
     record = ClusterRecord(
         run=run.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -79,18 +94,22 @@ def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -
         site=site,
         options=part_settings(options),
         parts=tuple(part for part, _ in frozen.parts),
-        plan=plan_to_json(frozen.plan),
+        plan=stored,
     )
+    cells = dict(zip((cell.id for cell in frozen.plan.cells), stored["cells"], strict=True))
     cluster = ClusterRun(run.folder)
-    cluster.create(record, frozen.parts, lambda name, own: _part_record(record, run, name, own))
-    return cluster
+    cluster.create(record, frozen.parts, lambda name, own: _part_record(record, name, own, images, cells))
+    return cluster, record
 
 
-def _part_record(record: ClusterRecord, run: Run, name: str, plan: Plan) -> PartRecord:
-    site = record.site
+def _part_record(
+    record: ClusterRecord, name: str, plan: Plan, images: FrozenImages, cells: Mapping[str, Any]
+) -> PartRecord:
+    """Return the record of a part, with its cells as the record of the whole run has them by their ids."""
+    own = plan_to_json(replace(plan, cells=())) | {"cells": [cells[cell.id] for cell in plan.cells]}
+    chosen = images.of({image.name for image in plan.images})
     return PartRecord(
-        run=run.name, part=name, replicate=site.replicate, images=site.images, options=record.options,
-        plan=plan_to_json(plan),
+        run=record.run, part=name, replicate=record.site.replicate, images=chosen, options=record.options, plan=own,
     )  # fmt: skip
 
 
@@ -100,10 +119,4 @@ def estimated(planned: PlannedMatrix, plan: Plan) -> Callable[[Plan], float]:
     No run of this host says anything of a node.
     """
     about = replace(known(plan, (), inventory(), planned.matrix.own_datasets), systems=None)
-    catalog = shipped_catalog()
-
-    def seconds(part: Plan) -> float:
-        estimate = planning.estimate(part, catalog, about)
-        return estimate.run_s + estimate.build_s
-
-    return seconds
+    return planning.seconds_of_parts(plan, shipped_catalog(), about)

@@ -45,7 +45,7 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
         raise InputError(
             f"--detach and --replicate need a scheduler, and {path} says `executor: local`: leave them out"
         )
-    refuse_images(site)
+    _refuse_images(site, options, path)
     return site if options.replicate is None else replace(site, replicate=options.replicate)
 
 
@@ -55,10 +55,12 @@ def refuse_kubernetes(site: Site) -> None:
         raise InputError("a site with `executor: kubernetes` is not submitted to: write its Jobs by `render k8s`")
 
 
-def refuse_images(site: Site) -> None:
-    """Raise `InputError` for a way of images that this version does not know how to go."""
-    if site.images.kind is not ImagesFrom.BUILD:
-        raise InputError(f"images from a {site.images.kind} are not available yet: write `images: build`")
+def _refuse_images(site: Site, options: ClusterOptions, path: Path) -> None:
+    """Raise `InputError` for options that contradict the way by which images come to nodes."""
+    if options.images is not None:
+        raise InputError(f"--images: {path} says how images come to nodes: write `images: {{pushed: FILE}}` there")
+    if site.images.kind is not ImagesFrom.BUILD and options.runtime not in {RuntimeName.AUTO, RuntimeName.DOCKER}:
+        raise InputError(f"--runtime {options.runtime} runs no images, and {path} has `images`: leave one of them out")
 
 
 def _site_file(options: ClusterOptions, host: Host) -> Path | None:

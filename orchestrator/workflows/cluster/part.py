@@ -8,17 +8,20 @@ import yaml
 
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters import kubernetes
-from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_on
+from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_of_job, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
+from orchestrator.clusters.site import ImagesFrom
 from orchestrator.devices import another_machine, host_facts
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import report as read_report
+from orchestrator.results.names import PARTS
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import run_options
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.inventory import inventory_of
+from orchestrator.workflows.host.node_caches import NODE_VARIABLE, node_cache
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.stored_runs import STORED_MATRIX, stored_settings
 from orchestrator.workflows.measure import jobs
@@ -26,9 +29,6 @@ from orchestrator.workflows.measure.jobs import Job
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.outputs import report_page
 from orchestrator.workflows.run import carry_out
-
-NODE_VARIABLE = "SLURMD_NODENAME"
-"""The name that the scheduler has for this node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,12 @@ class PartOptions:
     """The folder of the part."""
     retry_failed: bool = False
     """Try again what has failed."""
+    job: str = ""
+    """The job, such as `12_3`, whose run is a new one that comes back in a file. Empty in a folder that nodes share."""
+
+    def run(self, host: Host) -> Run:
+        """Return the run of the job on this node."""
+        return Run(self.part.absolute() / run_of_job(folder_name(this_node(host)), self.job))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +71,16 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
         host.say(f"part {record.part} is complete: {', '.join(complete)} measured it")
         return PartResult(None)
     run, has_begun = run_on(folder, node, lambda run: _is_elsewhere(run, host))
+    if options.job:
+        run, has_begun = options.run(host), False
     others = [each.run.name for each in every if each.run.name != run.name and not each.is_complete]
     if others and not has_begun:
         host.say(f"part {record.part} begins anew on {node}: figures of {', '.join(others)} do not mix with its own")
     job = _resumed(run, record, host) if has_begun else _new(run, record, plan, ClusterRun(folder.parent.parent), host)
-    go_on = ClusterRun(folder.parent.parent).resume_command
+    frozen = None if record.images.kind is ImagesFrom.BUILD else record.images
+    job = replace(job, frozen_images=frozen, part_of=f"{record.run}/{PARTS}/{record.part}" if options.job else None)
+    # A node by itself has no folder of the whole run.
+    go_on = f"orchestrator run --resume {record.run}" if options.job else ClusterRun(folder.parents[1]).resume_command
     carry_out(job, run_options(record.options, folder, retry_failed=options.retry_failed), host, go_on)
     report_page(run, read_report(run))
     return PartResult(run, host.stop.is_set())
@@ -87,7 +98,7 @@ def _with_own_cache(host: Host) -> Host:
     """
     if NODE_VARIABLE not in host.environment:
         return host
-    own = host.cache / "nodes" / folder_name(host.environment[NODE_VARIABLE])
+    own = node_cache(host, host.environment[NODE_VARIABLE])
     return replace(host, environment={**host.environment, "XDG_CACHE_HOME": str(own)})
 
 

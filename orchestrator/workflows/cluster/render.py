@@ -15,7 +15,7 @@ from orchestrator.wording import listing
 from orchestrator.workflows.cluster.freeze import results_of, split, write
 from orchestrator.workflows.cluster.options import ClusterOptions, chosen_site
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import find_cluster_run
+from orchestrator.workflows.inputs.cluster_runs import find_cluster_run, refuse_merged
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.run import refuse_changes
 
@@ -54,8 +54,7 @@ def render(options: ClusterOptions, host: Host) -> RenderResult:
 
     Example: `render(ClusterOptions(site="site.yaml"), this_host()).path`
     """
-    cluster = _new(options, host) if options.resume is None else _resumed(options, options.resume)
-    record = cluster.record()
+    cluster, record = _new(options, host) if options.resume is None else _resumed(options, options.resume)
     pods = _pods(record.site, str(cluster.folder))
     states = part_states(cluster, record, retry_failed=options.retry_failed)
     wanted = [WantedPods(state.part, state.missing, state.complete) for state in states if state.missing]
@@ -67,7 +66,7 @@ def render(options: ClusterOptions, host: Host) -> RenderResult:
     return RenderResult(cluster, pods.claim, path, tuple(jobs), _pythons(record) if wanted else ())
 
 
-def _new(options: ClusterOptions, host: Host) -> ClusterRun:
+def _new(options: ClusterOptions, host: Host) -> tuple[ClusterRun, ClusterRecord]:
     site = chosen_site(options, host)
     if site is None:
         raise InputError("render k8s needs a site file with `executor: kubernetes`: name it with --site FILE")
@@ -80,9 +79,9 @@ def _new(options: ClusterOptions, host: Host) -> ClusterRun:
     mistakes = [*lacking((part for part, _ in frozen.parts), pods), *unreachable(frozen.plan)]
     if mistakes:
         raise InputError(*mistakes)
-    cluster = write(frozen, options, site, results_of(options, site))
+    cluster, record = write(frozen, options, site, results_of(options, site))
     host.say(f"run: {cluster.folder}")
-    return cluster
+    return cluster, record
 
 
 def _pods(site: Site, whose: str) -> Pods:
@@ -97,14 +96,15 @@ def unreachable(plan: Plan) -> list[str]:
     return [f"no pod sees the files of {listing(names)}: select cells with synthetic data"] if names else []
 
 
-def _resumed(options: ClusterOptions, name: str) -> ClusterRun:
+def _resumed(options: ClusterOptions, name: str) -> tuple[ClusterRun, ClusterRecord]:
     refuse_changes(options)
     if options.site is not None or options.replicate is not None:
         raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
     cluster = find_cluster_run(options.results, name)
     if cluster is None:
         raise InputError(f"{options.results}: no run on a cluster {name!r}; `orchestrator runs` lists all runs")
-    return ClusterRun(cluster.folder.absolute())
+    refuse_merged(cluster)
+    return ClusterRun(cluster.folder.absolute()), cluster.record()
 
 
 def _write(

@@ -4,14 +4,16 @@ import sys
 from dataclasses import dataclass, replace
 
 from orchestrator.clusters.arrays import Wanted, arrays
-from orchestrator.clusters.folder import ClusterRun, PartState, part_states
-from orchestrator.clusters.record import ClusterRecord
+from orchestrator.clusters.folder import ClusterRun, PartState, has_run_of_job, part_states
+from orchestrator.clusters.record import ClusterRecord, JobsRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
+from orchestrator.clusters.states import JobState
 from orchestrator.errors import HostError, InputError
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
 from orchestrator.results.writing import locked
+from orchestrator.wording import counted
 from orchestrator.workflows.cluster import cancelled
 from orchestrator.workflows.cluster.follow import Follower, Pause
 from orchestrator.workflows.cluster.freeze import freeze
@@ -19,7 +21,7 @@ from orchestrator.workflows.cluster.options import ClusterOptions, refuse_kubern
 from orchestrator.workflows.cluster.part import PartOptions, measure_part
 from orchestrator.workflows.cluster.submission import Submitter
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import cluster_report, refuse_fleet_check
+from orchestrator.workflows.inputs.cluster_runs import cluster_report, refuse_fleet_check, refuse_merged
 from orchestrator.workflows.outputs import WrittenPage, report_page
 from orchestrator.workflows.run import refuse_changes
 
@@ -56,9 +58,9 @@ def run(options: ClusterOptions, site: Site, host: Host, pause: Pause | None = N
     Raises `InputError` with every mistake of the matrix, `HostError` if the scheduler cannot be used.
     """
     refuse_kubernetes(site)
-    cluster = freeze(options, site, host)
+    cluster, record = freeze(options, site, host)
     host.say(f"run: {cluster.folder}")
-    return _reported(measured(cluster, options, host, pause))
+    return _reported(measured(cluster, record, options, host, pause))
 
 
 def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None = None) -> ClusterResult:
@@ -67,18 +69,20 @@ def resume(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Paus
     Raises `InputError` for options that the run has settled, `HostError` as `run` does.
     """
     refuse_changes(options)
-    if options.site is not None or options.replicate is not None:
-        raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
-    refuse_fleet_check(cluster)
-    return _reported(measured(ClusterRun(cluster.folder.absolute()), options, host, pause))
+    if options.site is not None or options.replicate is not None or options.images is not None:
+        raise InputError("--resume goes on with the run's own site: leave out --site, --replicate and --images")
+    refuse_merged(cluster)
+    record = refuse_fleet_check(cluster)
+    return _reported(measured(ClusterRun(cluster.folder.absolute()), record, options, host, pause))
 
 
-def measured(cluster: ClusterRun, options: ClusterOptions, host: Host, pause: Pause | None) -> ClusterResult:
+def measured(
+    cluster: ClusterRun, record: ClusterRecord, options: ClusterOptions, host: Host, pause: Pause | None
+) -> ClusterResult:
     """Measure what is left of a run, and return it without a report.
 
     Raises `HostError` if the scheduler cannot be used, or if another program follows the run.
     """
-    record = cluster.record()
     refuse_kubernetes(record.site)
     in_use = HostError(f"{cluster.folder}: another orchestrator follows this run; a first Ctrl-C there detaches it")
     lock = locked(cluster.folder / ".lock", in_use, "choose another --results")
@@ -116,17 +120,34 @@ def _submitted(
     if live is None:
         return ClusterResult(cluster, is_detached=True, stopped=True)
     states = _wanted(cluster, record, retry_failed=options.retry_failed)
-    submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in live), record.site)
+    left = live | (set() if options.retry_failed else _on_their_nodes(cluster, submitter.jobs, record))
+    submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in left), record.site)
     if options.detach:
         is_whole = follower.submitted()
         return ClusterResult(cluster, is_detached=True, stopped=not is_whole, unsubmitted=len(submitter.waiting))
     if follower.follow():
+        _tell_of_files(cluster, record, submitter.jobs, host)
         return ClusterResult(cluster, is_detached=False)
     return ClusterResult(cluster, is_detached=True, stopped=True, unsubmitted=len(submitter.waiting))
 
 
+def _on_their_nodes(cluster: ClusterRun, jobs: JobsRecord, record: ClusterRecord) -> set[str]:
+    """Return the parts that a job has measured whose results stay on its node until somebody brings them."""
+    if not record.site.on_nodes:
+        return set()
+    measured = ((part, end.job) for part, end in jobs.ends.items() if end.state is JobState.COMPLETED)
+    return {part for part, job in measured if not has_run_of_job(cluster.part_folder(part), job)}
+
+
+def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord, host: Host) -> None:
+    if left := _on_their_nodes(cluster, jobs, record):
+        place = f"{record.site.on_nodes}/{cluster.name}"
+        host.say(f"the results of {counted(len(left), 'part')} lie on their nodes in {place}: bring these files, and")
+        host.say(f"merge each with: orchestrator merge FILE --results {cluster.folder.parent}")
+
+
 def _for_nodes(state: PartState) -> Wanted:
-    return Wanted(state.part, state.missing, state.complete)
+    return Wanted(state.part, state.missing, state.complete, state.failed)
 
 
 def _reported(result: ClusterResult) -> ClusterResult:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.clusters.arrays import JobArray
+from orchestrator.clusters.carried import packed
 from orchestrator.clusters.folder import ClusterRun
 from orchestrator.clusters.following import found_again
 from orchestrator.clusters.record import ClusterRecord, JobEnd, JobsRecord, Submission
@@ -14,6 +15,8 @@ from orchestrator.clusters.states import Refusal, SeenJob
 from orchestrator.errors import HostError
 from orchestrator.results.writing import made_folder, write_atomically
 
+MOST_SCRIPT_BYTES = 4 * 1024 * 1024
+"""Largest batch script that Slurm takes, unless its `max_script_size` is another. It refuses a larger one itself."""
 SCRIPTS = "submissions"
 """Folder of the batch scripts, as they were submitted."""
 
@@ -73,10 +76,13 @@ class Submitter:
 
     def _submit(self, array: JobArray) -> bool:
         before, name = self.jobs, self._new_name()
-        path = self._write_script(name, array)
+        path, size_bytes = self._write_script(name, array)
+        if size_bytes > MOST_SCRIPT_BYTES and len(array.parts) > 1:
+            self.waiting[:0] = array.halves()
+            return False
         self._write(_with(before, Submission(name, array.parts)))
         try:
-            identity = self.slurm.submit(path, self._last_array(before, array))
+            identity = self.slurm.submit(path, self._last_array(before))
         except SubmitError as error:
             if error.kind is Refusal.AWAY:
                 self._unsure[name] = array
@@ -94,16 +100,16 @@ class Submitter:
         self._write(_with(before, Submission(name, array.parts, identity)))
         return True
 
-    def _last_array(self, before: JobsRecord, array: JobArray) -> int | None:
+    def _last_array(self, before: JobsRecord) -> int | None:
         """Return the array that has to end first, where the nodes of a run at a time are bounded.
 
-        An array has all nodes of the bound, but one of a certain node has that alone.
+        An array has all nodes of the bound, but one of a fleet check has a single node.
         """
         at_once = self.record.site.nodes_at_once
         if at_once is None:
             return None
         known = [each.array for each in before.submissions if each.array is not None]
-        back = at_once if array.node else 1
+        back = at_once if self.record.is_fleet_check else 1
         return known[-back] if len(known) >= back else None
 
     def _new_name(self) -> str:
@@ -111,11 +117,13 @@ class Submitter:
         folder = made_folder(self.cluster.folder / SCRIPTS)
         return f"bench-{self.cluster.name}-{sum(1 for _ in folder.glob('*.sh')) + 1}"
 
-    def _write_script(self, name: str, array: JobArray) -> Path:
-        job = BatchJob(name, self.cluster.folder, self.command, retry_failed=self.retry_failed)
-        path = self.cluster.folder / SCRIPTS / f"{name}.sh"
-        write_atomically(path, script(array, self.record.site, job))
-        return path
+    def _write_script(self, name: str, array: JobArray) -> tuple[Path, int]:
+        """Write the script of an array. Return its path and its size in bytes."""
+        inputs = packed(self.cluster.folder, array.parts) if self.record.site.on_nodes else ""
+        job = BatchJob(name, self.cluster.folder, self.command, retry_failed=self.retry_failed, inputs=inputs)
+        path, text = self.cluster.folder / SCRIPTS / f"{name}.sh", script(array, self.record.site, job)
+        write_atomically(path, text)
+        return path, len(text.encode())
 
     def _write(self, jobs: JobsRecord) -> None:
         self.cluster.write_jobs(jobs)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -13,11 +13,21 @@ from orchestrator.domain import Outcome
 from orchestrator.results.contract import Result
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.workflows.look.runs import ShowResult
+from orchestrator.workflows.look.runs import EndedRepeat, ShowResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadRepeat(Outcome):
+class ShownRepeat(Outcome):
+    """The end of one repeat."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {**Outcome.LATER, "node": ""}
+
+    node: str = ""
+    """The node that measured it, in a run on a cluster; only there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRepeat(ShownRepeat):
     """The end of one repeat with its result."""
 
     result: Result | ScriptResult | None
@@ -47,7 +57,7 @@ class ModelData(TypedDict):
 
 
 RUNS = DocumentKind("runs", 1, list[RunSummary])
-REPEATS = DocumentKind("repeats", 1, list[Outcome])
+REPEATS = DocumentKind("repeats", 1, list[ShownRepeat])
 REPEATS_OF_CELL = DocumentKind("repeats-of-cell", 1, list[ReadRepeat])
 MODELS = DocumentKind("models", 1, list[ModelData])
 FRAMEWORKS = DocumentKind("frameworks", 1, dict[str, Entry])
@@ -62,14 +72,18 @@ def runs_document(runs: Sequence[RunSummary]) -> Envelope:
 def show_document(shown: ShowResult) -> Envelope:
     """Return the ends of the repeats of a run, or those of a cell with their results."""
     if not shown.cell:
-        return REPEATS.envelope([_OUTCOME.dump_python(outcome) for outcome in shown.outcomes])
-    return REPEATS_OF_CELL.envelope([_read_repeat(outcome, shown) for outcome in shown.outcomes])
+        return REPEATS.envelope([_repeat(ended) for ended in shown.ended])
+    return REPEATS_OF_CELL.envelope([_read_repeat(ended, shown) for ended in shown.ended])
 
 
-def _read_repeat(outcome: Outcome, shown: ShowResult) -> dict[str, Any]:
-    result, problem = shown.result(outcome)
+def _repeat(ended: EndedRepeat) -> dict[str, Any]:
+    return dict(_OUTCOME.dump_python(ended.outcome)) | ({"node": ended.node} if ended.node else {})
+
+
+def _read_repeat(ended: EndedRepeat, shown: ShowResult) -> dict[str, Any]:
+    result, problem = shown.result(ended)
     plain = result.model_dump(mode="json", by_alias=True) if result else None
-    return dict(_OUTCOME.dump_python(outcome)) | {"result": plain, "problem": problem}
+    return _repeat(ended) | {"result": plain, "problem": problem}
 
 
 def models_document(models: Sequence[ModelInfo]) -> Envelope:

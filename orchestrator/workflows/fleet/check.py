@@ -8,6 +8,7 @@ from pathlib import Path
 from orchestrator.analysis.fleet import FEWEST_ROUNDS
 from orchestrator.clusters.folder import ClusterRun, folder_name
 from orchestrator.clusters.parts import Part, groups_of, needs_of
+from orchestrator.clusters.record import ClusterRecord
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.wording import listing_of
@@ -45,12 +46,12 @@ def check(options: FleetOptions, host: Host, pause: Pause | None = None) -> Flee
 
     Example: `check(FleetOptions(site="site.yaml", select=["torch-*-cpu/lenet-infer-*"]), this_host()).report`
     """
-    cluster = _begun(options, host) if options.resume is None else _found(options, options.resume)
-    result = measured(cluster, options, host, pause)
+    cluster, record = _begun(options, host) if options.resume is None else _found(options, options.resume)
+    result = measured(cluster, record, options, host, pause)
     return FleetResult(result, None if result.is_detached else fleet_report(cluster))
 
 
-def _begun(options: FleetOptions, host: Host) -> ClusterRun:
+def _begun(options: FleetOptions, host: Host) -> tuple[ClusterRun, ClusterRecord]:
     """Return a new check, planned and frozen."""
     if options.rounds < FEWEST_ROUNDS:
         raise InputError(f"--rounds {options.rounds}: a fleet check needs {FEWEST_ROUNDS} rounds")
@@ -62,9 +63,9 @@ def _begun(options: FleetOptions, host: Host) -> ClusterRun:
     seconds = estimated(planned, plan)(plan)
     split = ((part, plan) for part in rounds(plan, nodes_of(options, site, host), options.rounds, seconds))
     frozen = FrozenParts(planned, plan, tuple(split))
-    cluster = write(frozen, options, site, results_of(options, site) / FOLDER)
+    cluster, record = write(frozen, options, site, results_of(options, site) / FOLDER)
     host.say(f"fleet check: {cluster.folder}")
-    return cluster
+    return cluster, record
 
 
 def _of_a_round(plan: Plan) -> Plan:
@@ -96,7 +97,7 @@ def rounds(plan: Plan, nodes: Sequence[str], count: int, seconds: float) -> Iter
             yield Part(name, groups_of(plan), len(plan.cells), seconds, needs_of(plan), node)
 
 
-def _found(options: FleetOptions, name: str) -> ClusterRun:
+def _found(options: FleetOptions, name: str) -> tuple[ClusterRun, ClusterRecord]:
     """Return the check that a name means, below the results folder or in it.
 
     Raises `InputError` if there is none, and for options that it has settled.
@@ -107,6 +108,6 @@ def _found(options: FleetOptions, name: str) -> ClusterRun:
     below: Path = options.results / FOLDER
     for folder in (below, options.results):
         found = find_cluster_run(folder, name)
-        if found is not None and found.record().is_fleet_check:
-            return ClusterRun(found.folder.absolute())
+        if found is not None and (record := found.record()).is_fleet_check:
+            return ClusterRun(found.folder.absolute()), record
     raise InputError(f"{below}: no fleet check {name!r}; name the folder that has it with --results")

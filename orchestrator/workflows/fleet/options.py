@@ -37,6 +37,10 @@ def site_of(options: FleetOptions, host: Host) -> Site:
     if site.executor is not Executor.SLURM:
         used = site.executor
         raise InputError(f"--fleet needs Slurm, and this site says `executor: {used}`: name another with --site FILE")
+    if site.on_nodes:
+        raise InputError(
+            "--fleet compares results that all nodes leave in one folder: leave out `on_nodes` of the site"
+        )
     return replace(site, replicate=1)
 
 

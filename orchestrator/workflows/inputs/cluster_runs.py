@@ -1,12 +1,14 @@
 """Runs on a cluster, found by name among all runs of a results folder, and their reports."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, node_of, node_runs
-from orchestrator.clusters.record import ClusterRecord, JobsRecord, PartRecord, plan_of
+from orchestrator.bundles.returns.results_manifest import MERGED
+from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, counted_runs, node_of, node_runs
+from orchestrator.clusters.record import ClusterRecord, JobEnd, JobsRecord, PartRecord, plan_of
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import compose, log_tail
@@ -43,7 +45,9 @@ def find_reported(results: Path, names: Sequence[str], *, every: bool) -> list[R
 
     Raises `InputError` if a name means no run, or several.
     """
-    if every and not names and (clusters := cluster_runs(results)):
+    if every and names:
+        raise InputError("--all means every run: leave out the names, or --all")
+    if every and (clusters := cluster_runs(results)):
         both = (*(run.folder for run in clusters), *(run.folder for run in runs(results)))
         return [Run(folder) for folder in sorted(both)]
     if every:
@@ -59,6 +63,12 @@ def report_of(run: Run) -> Report:
     """Report on a run of either kind. Raises `InputError` if its records cannot be read."""
     cluster = ClusterRun(run.folder)
     return cluster_report(cluster) if cluster.is_there else read_report(run)
+
+
+def refuse_merged(cluster: ClusterRun) -> None:
+    """Raise `InputError` for a run that came here in a file, whose jobs are known elsewhere."""
+    if (cluster.folder / MERGED).exists():
+        raise InputError(f"{cluster.name} was merged from another host: go on there")
 
 
 def refuse_fleet_check(cluster: ClusterRun) -> ClusterRecord:
@@ -98,7 +108,7 @@ def _replicate(report: Report) -> Replicate:
 def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, jobs: JobsRecord) -> list[PartReport]:
     """Return the reports of a part, one for each node that is to measure it, whether it has or not."""
     plan, folder = plan_of(part), cluster.part_folder(part.part)
-    end = str(jobs.ends[part.part]) if part.part in jobs.ends else ""
+    end = _end(jobs.ends[part.part], cluster, record) if part.part in jobs.ends else ""
     begun = [each for each in node_runs(folder, plan.cells) if each.created_at][: record.site.replicate]
     reports = [_on_node(cluster, part.part, each, end) for each in begun]
     missing = record.site.replicate - len(reports)
@@ -109,6 +119,11 @@ def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, 
         runtime=record.options.runtime, host={}, plan={}, matrix={},
     )  # fmt: skip
     return [*reports, *([PartReport(part.part, "", "", compose(unmeasured, plan, ()), end)] * missing)]
+
+
+def _end(end: JobEnd, cluster: ClusterRun, record: ClusterRecord) -> str:
+    """Return the end of the last job of a part in a sentence."""
+    return end.on_node(f"{record.site.on_nodes}/{cluster.name}") if record.site.on_nodes else str(end)
 
 
 def _on_node(cluster: ClusterRun, part: str, node: NodeRun, end: str) -> PartReport:
@@ -134,7 +149,7 @@ def _listed(cluster: ClusterRun) -> ListedCluster:
     try:
         record = cluster.record()
         plan = plan_of(record)
-        ends, nodes = _ends(cluster, record)
+        ends, nodes = _ends(cluster)
     except InputError as error:
         nothing = RunSummary(cluster.name, "", "", "", "", 0, 0, 0, (), None, str(error))
         return ListedCluster(nothing, ())
@@ -153,16 +168,26 @@ def _listed(cluster: ClusterRun) -> ListedCluster:
     return ListedCluster(summary, tuple(cell.id for cell in plan.cells))
 
 
-def _ends(cluster: ClusterRun, record: ClusterRecord) -> tuple[Counter[Status], list[str]]:
+def _ends(cluster: ClusterRun) -> tuple[Counter[Status], list[str]]:
     """Return how the repeats that count have ended, and the nodes that they ran on."""
     ends: Counter[Status] = Counter()
     nodes: set[str] = set()
-    for part in record.parts:
-        folder = cluster.part_folder(part.name)
-        if not any(folder.glob("*/run.json")):
-            continue
-        cells = plan_of(cluster.part(part.name)).cells
-        for each in node_runs(folder, cells)[: record.site.replicate]:
-            nodes.add(node_of(each.run))
-            ends.update(outcome.status for outcome in each.run.outcomes(cells))
+    for run in counted_runs(cluster):
+        nodes.add(node_of(run))
+        with contextlib.suppress(InputError):  # a node that wrote a broken record hides no other
+            ends.update(outcome.status for outcome in run.outcomes(run.plan().cells))
     return ends, sorted(nodes)
+
+
+def find_measured(results: Path, name: str, hint: str = "") -> list[Run]:
+    """Return the run that a name means, or those whose figures count of a run on a cluster.
+
+    It may be the beginning of a name, or `latest`. Raises `InputError` if it means no run, or several.
+    """
+    cluster = find_cluster_run(results, name)
+    if cluster is None:
+        return [find_run(results, name, hint)]
+    measured: list[Run] = [*counted_runs(cluster)]
+    if not measured:
+        raise InputError(f"{cluster.folder}: no node has measured anything yet; `orchestrator run --resume` follows it")
+    return measured

@@ -7,13 +7,13 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix
-from orchestrator.clusters.folder import PARTS, ClusterRun, cluster_runs
+from orchestrator.clusters.folder import ClusterRun, cluster_runs
 from orchestrator.domain import BuildSettings, Skip
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import check, idle_globs
 from orchestrator.results import results_folder
-from orchestrator.results.names import matching
+from orchestrator.results.names import PARTS, matching
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically

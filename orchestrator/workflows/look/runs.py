@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.clusters.folder import counted_runs, node_of
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
@@ -11,10 +12,10 @@ from orchestrator.results.evidence import read_repeat
 from orchestrator.results.listing import index
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.results.store import Run
+from orchestrator.results.store import PartRun, Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import listed_clusters
+from orchestrator.workflows.inputs.cluster_runs import find_cluster_run, listed_clusters
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
@@ -47,23 +48,46 @@ class ShowOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedRepeat:
+    """The end of a repeat, in the run that it is of."""
+
+    run: Run
+    """On a cluster, the run of a part on one node."""
+    outcome: Outcome
+
+    @property
+    def node(self) -> str:
+        """The node that measured it, for a run on a cluster. Otherwise empty."""
+        return node_of(self.run) if isinstance(self.run, PartRun) else ""
+
+
+@dataclass(frozen=True, slots=True)
 class ShowResult:
     """The ends of a run's repeats."""
 
     run: Run
+    """The run. On a cluster it is the folder of the whole."""
     cell: str
     """The cell that was chosen. Empty for all cells."""
-    outcomes: tuple[Outcome, ...]
+    ended: tuple[EndedRepeat, ...]
+    """The end of every repeat that has one, with the run of its files."""
     problem: str = ""
     """The reason that more of the run cannot be read."""
 
-    is_script: bool = False
-    """True if the chosen cell is a script."""
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcomes of the repeats."""
+        return tuple(each.outcome for each in self.ended)
 
-    def result(self, outcome: Outcome) -> tuple[Result | ScriptResult | None, str]:
+    def result(self, ended: EndedRepeat) -> tuple[Result | ScriptResult | None, str]:
         """Read the result of a repeat, or the reason it is not readable."""
-        stored = read_repeat(self.run, outcome, of_script=self.is_script)
+        stored = read_repeat(ended.run, ended.outcome, of_script=self.is_script)
         return stored.printed or stored.result, stored.outcome.reason if stored.rotten else ""
+
+    @property
+    def is_script(self) -> bool:
+        """True if the chosen cell is a script."""
+        return any(_is_script(run, self.cell) for run in {each.run for each in self.ended}) if self.cell else False
 
 
 def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
@@ -100,21 +124,36 @@ def show(options: ShowOptions, host: Host) -> ShowResult:
     report_hidden_runs(results, host)
     if "/" in name and not cell:  # the id of a cell always holds one, the name of a run never does
         name, cell = _latest_with(results, name, host), name
-    run = find_run(results, name, "" if cell else _HOW_TO_NAME_A_CELL)
-    outcomes = index.outcomes(results, host.cache, run.name)
-    problem = index.problem(results, host.cache, run.name)
+    run, ended, problem = _ended(results, name, "" if cell else _HOW_TO_NAME_A_CELL, host)
     if cell:
-        outcomes = tuple(outcome for outcome in outcomes if outcome.cell_id == cell)
-        if not outcomes:
+        ended = tuple(each for each in ended if each.outcome.cell_id == cell)
+        if not ended:
             raise InputError(
                 problem or f"{run.name}: no outcome of a cell {cell!r}; `orchestrator show {run.name}` lists them"
             )
-    if problem and not outcomes:
+    if problem and not ended:
         raise InputError(problem)
     selection = Selection(options.select, options.exclude)
-    check_shown(selection, [(outcome.cell_id,) for outcome in outcomes], host)
-    outcomes = tuple(outcome for outcome in outcomes if selection.takes(outcome.cell_id))
-    return ShowResult(run, cell, outcomes, problem or "", _is_script(run, cell))
+    check_shown(selection, [(each.outcome.cell_id,) for each in ended], host)
+    ended = tuple(each for each in ended if selection.takes(each.outcome.cell_id))
+    return ShowResult(run, cell, ended, problem)
+
+
+def _ended(results: Path, name: str, hint: str, host: Host) -> tuple[Run, tuple[EndedRepeat, ...], str]:
+    """Return a run, the ends of its repeats, and the reason that more of it cannot be read."""
+    cluster = find_cluster_run(results, name)
+    if cluster is None:
+        run = find_run(results, name, hint)
+        outcomes = index.outcomes(results, host.cache, run.name)
+        problem = index.problem(results, host.cache, run.name) or ""
+        return run, tuple(EndedRepeat(run, outcome) for outcome in outcomes), problem
+    ended = (
+        EndedRepeat(run, outcome)
+        for run in counted_runs(cluster)
+        for outcome in index.outcomes(results, host.cache, run.name)
+    )
+    in_order = sorted(ended, key=lambda each: (each.outcome.cell_id, each.outcome.repeat, each.node))
+    return Run(cluster.folder), tuple(in_order), ""
 
 
 def _is_script(run: Run, cell: str) -> bool:
@@ -129,10 +168,10 @@ def _latest_with(results: Path, cell: str, host: Host) -> str:
 
     Raises `InputError` if there is none.
     """
-    latest = find_run(results, "").name
     name = index.latest_with(results, host.cache, cell)
     if name is None:
+        latest = find_cluster_run(results, "") or find_run(results, "")
         raise InputError(
-            f"{results}: no run has an outcome of a cell {cell!r}; `orchestrator show {latest}` lists some"
+            f"{results}: no run has an outcome of a cell {cell!r}; `orchestrator show {latest.name}` lists some"
         )
-    return name
+    return name.partition("/")[0]  # of a part, the run that it is of

@@ -15,6 +15,7 @@ from orchestrator import __version__
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.folder import cluster_runs
+from orchestrator.clusters.images import FrozenImages
 from orchestrator.devices import (
     Allocation,
     Inventory,
@@ -30,7 +31,7 @@ from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.images.registries.source import ImageSource
 from orchestrator.planning.bounds import plan as bounds
-from orchestrator.results.records import RunRecord, plan_to_json
+from orchestrator.results.records import ImagesOrigin, RunRecord, plan_to_json
 from orchestrator.results.results_folder import runs
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
@@ -48,6 +49,7 @@ from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
 from orchestrator.workflows.inputs.stored_runs import find_run, store_matrix, stored_settings
+from orchestrator.workflows.measure.brought_images import choose_brought
 from orchestrator.workflows.measure.runtime import Chosen, Needed, choose, choose_of_bundle
 from orchestrator.workflows.measure.slots import leave
 from orchestrator.workflows.option_values import RuntimeName
@@ -70,6 +72,10 @@ class Job:
     """The scripts that a new run has to freeze, each with the folder of its files."""
     images: ImageSource | None = None
     """The registry that images come from, if they are not built."""
+    frozen_images: FrozenImages | None = None
+    """The images that come to the node of a part, if it does not build them."""
+    part_of: str | None = None
+    """The part that the run comes back to, as its record names it."""
 
 
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
@@ -233,6 +239,8 @@ def _chosen(job: Job, here: Inventory, setting: Setting, host: Host) -> Chosen:
     is_new = job.matrix is not None
     pending = _pending_images(job, here, retry_failed=setting.retry_failed)
     needed = Needed(pending, is_new and setting.selects, job.images)
+    if job.frozen_images is not None:
+        return choose_brought(job.frozen_images, host)
     if job.bundle is not None:
         return choose_of_bundle(job.runtime, job.bundle, job.plan, needed, host)
     return choose(job.runtime, needed, job.settings, host)
@@ -265,5 +273,16 @@ def _record(job: Job, runtime: str, host: dict[str, Any], slots: Slots | None) -
         plan=plan_to_json(job.plan),
         matrix=job.matrix or {},
         bundle=bundle_plans.origin_of(job.bundle) if job.bundle else None,
+        images=_images_origin(job) if runtime == RuntimeName.DOCKER else None,
+        part_of=job.part_of,
         proved_with=slots.proved_with if slots else None,
     )
+
+
+def _images_origin(job: Job) -> ImagesOrigin:
+    """Return the place that the images of a run come from, where the engine lacks them."""
+    if job.frozen_images is not None:
+        return ImagesOrigin(kind=job.frozen_images.kind.value, place=job.frozen_images.place)
+    if job.images is not None:
+        return ImagesOrigin(kind="registry", place=job.images.place)
+    return ImagesOrigin(kind="bundle", place=job.bundle.name) if job.bundle else ImagesOrigin(kind="build")

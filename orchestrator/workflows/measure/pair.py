@@ -11,6 +11,7 @@ from orchestrator import matrix
 from orchestrator.catalog import load_faults, shipped_catalog
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
+from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.planning import Selection
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
 from orchestrator.regression.rules import Rules, short_repeats
@@ -107,6 +108,8 @@ class MeasureOptions:
     """Longest wait for an idle host before a cell."""
     exclusive: bool = False
     """True to measure one cell at a time, also where cells on different GPUs are known not to disturb each other."""
+    images: Path | None = None
+    """A file of `push`, whose images are pulled by digest where the engine lacks them. Nothing is built then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,11 @@ def resumed_pair_run(
 def measure(pair_run: PairRun, options: MeasureOptions, host: Host, *, selects: bool = False) -> MeasuredTrial:
     """Begin a run or go on with it, measure its pairs, judge them and record the verdicts.
 
-    `selects` says that the caller takes globs that leave out cells. Raises `HostError` where this host cannot do it.
+    `selects` says that the caller takes globs that leave out cells. Raises `HostError` where this host cannot do it,
+    and `InputError` for an image that neither the engine nor the file of images has.
     """
-    job, trial = pair_run.job, pair_run.trial
+    source = image_source(options.images) if options.images is not None else None
+    job, trial = replace(pair_run.job, images=source), pair_run.trial
     setting = Setting(
         options.idle_wait_s,
         keep=lambda run: store_trial(run, trial),

@@ -8,6 +8,7 @@ from orchestrator import runtimes
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.devices.job_bounds import job_bounds
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
+from orchestrator.engine import abilities
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError
 from orchestrator.images.registries.source import ImageSource
@@ -17,8 +18,8 @@ from orchestrator.runtimes import (
     HostRuntime,
     Runtime,
     VenvRuntime,
-    filters_system_calls,
     image_problems,
+    limits_of,
     remove_leftovers,
     this_process,
 )
@@ -90,6 +91,7 @@ def choose_of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed
     client = connect(host.environment)
     wanted = replace(plan, images=needed.images)
     try:
+        limits = limits_of(client, host.listener)
         if needed.source is not None:
             bundled = pulled_images.of_bundle(bundle_plans.images_of(bundle, wanted))
             pulled_images.pull_missing(client, needed.source, bundled, host)
@@ -102,11 +104,10 @@ def choose_of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, host.listener)
     images = bundle_plans.images_of(bundle, plan)
-    seccomp = filters_system_calls(client, host.listener)
     remedy = bundle_plans.remedy(bundle)
     bounds = job_bounds(host.environment)
     runtime = BundledRuntime(
-        client, images, remedy, user=user, owner=owner, seccomp=seccomp, cache=host.cache, bounds=bounds
+        client, images, remedy, user=user, owner=owner, limits=limits, cache=host.cache, bounds=bounds
     )
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
@@ -120,7 +121,8 @@ def _automatic(needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
     except HostError as error:
         problem = str(error)
     else:
-        problems = image_problems(client, needed.images, settings)
+        problem = abilities.limits_problem(abilities.read(client))
+        problems = () if problem else image_problems(client, needed.images, settings)
     choice = runtimes.choose(problem, problems)
     host.say(choice.notice)
     if client is not None and choice.name == RuntimeName.DOCKER:
@@ -132,6 +134,7 @@ def _automatic(needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
 
 def _docker(client: Client, needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
     try:
+        limits = limits_of(client, host.listener)
         DiskCheck(host, needed.selects).images(client, needed.images, settings)
         if needed.source is not None:
             wanted = pulled_images.of_matrix(client, needed.images, settings)
@@ -141,9 +144,8 @@ def _docker(client: Client, needed: Needed, settings: BuildSettings, host: Host)
         raise
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, host.listener)
-    seccomp = filters_system_calls(client, host.listener)
     bounds = job_bounds(host.environment)
-    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp, cache=host.cache, bounds=bounds)
+    runtime = DockerRuntime(client, settings, user=user, owner=owner, limits=limits, cache=host.cache, bounds=bounds)
     version = str(client.version().get("Version"))
     further = DiskCheck(host, selects=False)
     return Chosen(runtime, version, client.close, lambda images: further.images(client, images, settings))

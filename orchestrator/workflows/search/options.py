@@ -15,8 +15,8 @@ DEFAULT_METRIC = "throughput"
 class SearchOptions(SourceOptions):
     """The options of `search`.
 
-    With `resume` a search goes on with its own question. Then only `results`, `jobs`, `idle_wait_s`, `exclusive` and
-    `retry_failed` may differ from their defaults.
+    With `resume` a search goes on with its own question. Then only `results`, `jobs`, `idle_wait_s`, `images`,
+    `exclusive` and `retry_failed` may differ from their defaults.
     """
 
     good: str | None = None
@@ -49,6 +49,8 @@ class SearchOptions(SourceOptions):
     """Environments made at the same time."""
     idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
+    images: Path | None = None
+    """A file of `push`, whose images are pulled by digest where the engine lacks them. Nothing is built then."""
     exclusive: bool = False
     """Measure one cell at a time, also where cells on different GPUs are known not to disturb each other."""
 

@@ -189,12 +189,13 @@ def _refuse_changes(options: SearchOptions, name: str) -> None:
         retry_failed=options.retry_failed,
         jobs=options.jobs,
         idle_wait_s=options.idle_wait_s,
+        images=options.images,
         exclusive=options.exclusive,
     )
     if options != allowed:
         raise InputError(
             "--resume goes on with what the search was to find out: leave out everything but --results, --jobs, "
-            "--retry-failed, --idle-wait, --exclusive and --json"
+            "--retry-failed, --idle-wait, --images, --exclusive and --json"
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Event, Listener, Notice
+from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.regression.rules import Gate, Rules
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
@@ -33,6 +34,8 @@ def search(options: SearchOptions, host: Host) -> SearchResult:
 
     Example: `search(SearchOptions(good="mxnet==1.2.0", bad="mxnet==1.9.1", cell="lenet-train-*"), this_host()).record`
     """
+    if options.images is not None:
+        image_source(options.images)  # its mistakes come before the index is asked
     prepared = new_search(options, host) if options.resume is None else resumed_search(options, options.resume, host)
     folder = prepared.folder
     with _alone(folder), host.working():
@@ -56,7 +59,12 @@ def _in_progress(prepared: PreparedSearch, options: SearchOptions, host: Host) -
         record.asked.metric,
         folder,
         RuntimeName(record.asked.runtime),
-        MeasureOptions(jobs=options.jobs, idle_wait_s=options.idle_wait_s, exclusive=options.exclusive),
+        MeasureOptions(
+            jobs=options.jobs,
+            idle_wait_s=options.idle_wait_s,
+            exclusive=options.exclusive,
+            images=options.images,
+        ),
         listening,
         set(prepared.retried),
     )

@@ -6,7 +6,7 @@
 #SBATCH --exclusive
 #SBATCH --mem=0
 #SBATCH --time=10
-#SBATCH --signal=B:TERM@90
+#SBATCH --signal=B:USR1@90
 #SBATCH --no-requeue
 #SBATCH --export=NONE
 #SBATCH --output=/shared/results/20260102T030405Z-abcd/logs/%A_%a.log
@@ -17,10 +17,11 @@ part=/shared/results/20260102T030405Z-abcd/parts/"$1"
 echo "part $1 on $SLURM_JOB_NODELIST"
 set -- python3 -m o
 warned=
-trap 'warned=1; kill -TERM "$step" 2>/dev/null' TERM
+trap 'warned=1; woken=1; scancel --signal=TERM "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' USR1
+trap woken=1 TERM
 srun --export=ALL --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 \
     "$@" run --part "$part" &
 step=$!
-while wait "$step"; status=$?; kill -0 "$step" 2>/dev/null; do :; done
+while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done
 [ -z "$warned" ] || echo 'stopped before the time limit of this job'
 exit "$status"

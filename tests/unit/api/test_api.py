@@ -128,6 +128,24 @@ def test_a_notebook_looks_around(host: api.Host) -> None:
     assert api.doctor(api.DoctorOptions(), host).findings
 
 
+def test_a_service_submits_and_follows(host: api.Host, tmp_path: Path) -> None:
+    """At once, or when all jobs have ended; a host without the scheduler says so."""
+    Path("site.yaml").write_text("version: 1\nexecutor: local\n")
+    options = api.ClusterOptions(runtime=api.RuntimeName.HOST, idle_wait_s=0)
+    submitted = api.submit(options, host)
+    followed = api.follow(api.FollowOptions(), host)
+
+    assert (submitted.is_detached, submitted.failed) == (False, False)
+    assert followed.report == submitted.report
+    assert [each.status for each in api.show(api.ShowOptions(), host).outcomes] == [Status.OK, Status.OK]
+    with pytest.raises(api.InputError, match="has no jobs"):
+        api.cancel(api.CancelOptions(run="latest"), host)
+    with pytest.raises(api.InputError, match="there is no site"):
+        api.submit(dataclasses.replace(options, site="none"), host)
+    with pytest.raises(api.InputError, match="no run on a cluster 'x'"):
+        api.follow(api.FollowOptions(run="x"), host)
+
+
 def test_a_service_accepts_a_release_and_watches(host: api.Host, tmp_path: Path) -> None:
     Path("matrix.yaml").write_text("version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\n")
     Path("nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.5.1\n")

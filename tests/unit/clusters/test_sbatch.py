@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,12 @@ SCRIPTS = {
     "small": (JobArray(("000",), 10, NodeNeeds()), SMALL, JOB),
     "large": (JobArray(("003", "001"), 40, GPUS, nodes=2, exclude=("node1",)), LARGE, JOB),
     "installed": (JobArray(("000", "002"), 10, GPUS), INSTALLED, BatchJob(JOB.name, JOB.run, (), retry_failed=True)),
-    "pinned": (JobArray(("03-node7",), 10, CPU, node="node7"), LARGE, JOB),
+    "pinned": (JobArray(("03-node7",), 10, CPU, nodelist=("node7",)), LARGE, JOB),
+    "unshared": (
+        JobArray(("000", "002"), 10, CPU, nodes=2),
+        replace(INSTALLED, on_nodes="/local/my bench"),
+        replace(JOB, inputs="AAAA\nBBBB\n"),
+    ),
     "cpus": (JobArray(("000",), 10, CPU), INSTALLED, JOB),
 }
 
@@ -75,6 +81,16 @@ def test_parts_wanted_elsewhere_have_other_arrays() -> None:
     assert [(array.nodes, array.exclude) for array in found] == [(2, ()), (1, ("node1",))]
 
 
+def test_failures_are_retried_on_their_node() -> None:
+    """Parts that one node has failed at share an array, which asks for that node."""
+    wanted = [Wanted(part("000", 250), begun_on=("node1",)), Wanted(part("001", 250)), Wanted(part("002", 250))]
+
+    found = list(arrays(wanted, SMALL))
+    assert [(array.parts, array.nodelist) for array in found] == [(("000",), ("node1",)), (("001", "002"), ())]
+    assert "#SBATCH --nodelist=node1\n" in script(found[0], SMALL, JOB)
+    assert "nodelist" not in script(found[1], SMALL, JOB)
+
+
 def test_an_array_has_at_most_a_thousand_tasks() -> None:
     wanted = [Wanted(part(f"{number:04}", 250)) for number in range(1001)]
 
@@ -102,16 +118,33 @@ def test_a_time_limit_has_margin_and_bounds(seconds: float, limits: TimeLimits, 
 def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
     """The shell waits for its step after a signal, and ends with the status of the step.
 
-    A fake `srun` sends the shell the signal until it gets it in turn, and ends with a status of its own.
+    A fake `srun` sends the shell the signal until a fake `scancel` was called, and ends with a status of its own.
     """
-    fake = tmp_path / "srun"
-    fake.write_text('#!/bin/sh\ntrap "exit 42" TERM\nwhile :; do kill -TERM $PPID; done\n')
-    fake.chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+    said = tmp_path / "said"
+    for name, text in (
+        ("srun", f"until [ -e {said} ]; do kill -USR1 $PPID; done\nexit 42"),
+        ("scancel", f'echo "$@" >{said}'),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    task = {"SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", **task}
 
     text = script(*SCRIPTS["small"])
     ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
     assert (ended.returncode, ended.stdout) == (42, f"part 000 on node1\n{OUT_OF_TIME}\n")
+    assert said.read_text() == "--signal=TERM 12_0\n"
+
+
+def test_a_cancelled_script_waits_for_its_step(tmp_path: Path) -> None:
+    """It is no warning before a time limit. A fake `srun` is the step."""
+    (tmp_path / "srun").write_text("#!/bin/sh\nkill -TERM $PPID\nexit 42\n")
+    (tmp_path / "srun").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+
+    text = script(*SCRIPTS["small"])
+    ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
+    assert (ended.returncode, ended.stdout) == (42, "part 000 on node1\n")
 
 
 def test_a_wheel_is_installed_once(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ replicate: 2
 time: {margin: 2, shortest: 5m, longest: 12h}
 sbatch: {qos: low, nice: 10, contiguous: true}
 setup: [module load docker, export A=1]
-images: {registry: registry.example:5000/bench}
+images: {pushed: images.json}
 results: shared
 program: {wheel: bench.whl, find_links: wheels, python: python3.11}
 gpus: gpus-per-node
@@ -45,7 +45,7 @@ def test_a_whole_site_becomes_values(tmp_path: Path) -> None:
     assert (site.time.margin, site.time.shortest_s, site.time.longest_s) == (2, 300, 43_200)
     assert site.sbatch == (("contiguous", ""), ("nice", "10"), ("qos", "low"))
     assert site.setup == ("module load docker", "export A=1")
-    assert site.images == NodeImages(ImagesFrom.REGISTRY, "registry.example:5000/bench")
+    assert site.images == NodeImages(ImagesFrom.REGISTRY, str(tmp_path / "images.json"))
     assert site.results == str(tmp_path / "shared")
     assert site.program == Program("", str(tmp_path / "bench.whl"), str(tmp_path / "wheels"), "python3.11")
     assert (site.gpus, site.gpu_types) == (GpuRequest.GPUS_PER_NODE, (("*H100*", "h100"),))
@@ -77,9 +77,31 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         "6:20: sbatch: sbatch's 'time' is set by this program, from its own keys and from the plan; drop it",
         "6:41: sbatch.contiguous: is a switch: write true, or drop the key",
         "6:49: sbatch.qos: needs a value; true is for switches",
-        "7:9: images: should be build, or a mapping with registry or bundle, not 'pull'",
+        "7:9: images: should be build, or a mapping with pushed or bundle, not 'pull'",
         "8:10: program: needs a path or a wheel, one of the two",
     ]
+
+
+def test_ways_of_images_and_results_have_mistakes_too(tmp_path: Path) -> None:
+    text = "version: 1\nexecutor: slurm\nimages: {pushed: a, bundle: b}\nresults: {on_nodes: scratch, folders: r}\n"
+
+    assert mistakes(tmp_path, text) == [
+        "3:9: images: has pushed and bundle; keep one",
+        "4:21: results.on_nodes: should be an absolute path, which is the same on every node, not 'scratch'",
+        "4:30: results: unknown key 'folders'; did you mean 'folder'?",
+    ]
+
+
+def test_results_have_a_folder_and_places_on_nodes(tmp_path: Path) -> None:
+    site = loaded(tmp_path, "version: 1\nexecutor: slurm\nresults: {folder: here, on_nodes: /local/bench}\n")
+
+    assert (site.results, site.on_nodes) == (str(tmp_path / "here"), "/local/bench")
+
+
+def test_results_on_nodes_mean_nothing_locally(tmp_path: Path) -> None:
+    text = "version: 1\nexecutor: local\nresults: {on_nodes: /local/bench}\n"
+
+    assert mistakes(tmp_path, text) == ["3:11: results: 'on_nodes' is of no use to `executor: local`; drop it"]
 
 
 def test_keys_of_slurm_mean_nothing_locally(tmp_path: Path) -> None:

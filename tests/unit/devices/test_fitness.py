@@ -12,13 +12,18 @@ from orchestrator.devices import vitals
 from orchestrator.devices.fitness import Level, fitness, is_fit
 from orchestrator.devices.readings import Activity
 from orchestrator.devices.vitals import Disk, GpuVitals, Places, Vitals, examine
+from orchestrator.engine.abilities import Abilities, Kind
 
 QUIET = Activity(1.0, 0.02, 0.0, {"cpu": 0.01, "memory": 0.0, "io": 0.0}, 0)
 GPU = GpuVitals(0, "Example GPU", True, 1900, 1980, (), 0)
+ENGINE = Abilities(
+    kind=Kind.DOCKER, version="28.0", api_version="1.48", is_rootless=False, cgroup_version=2,
+    storage="overlay2", has_containerd_images=False, has_selinux=False, has_seccomp=True, has_buildkit=True,
+)  # fmt: skip
 GOOD = Vitals(
     cpus=8, activity=QUIET, load=0.1, swap_bytes=0, governors=("performance",), turbo=False, smt=False, throttled=None,
     cgroups=(2, ("cpu", "cpuset")), clock_source="tsc", disks=(Disk("results", "/r", 90_000_000_000),),
-    engine_version="28.0", base_image="python:3.11", gpus=(GPU,),
+    engine=ENGINE, base_image="python:3.11", gpus=(GPU,),
 )  # fmt: skip
 
 
@@ -67,8 +72,13 @@ def test_a_host_in_order_has_nothing_to_change() -> None:
         (replace(GOOD, disks=()), "disk", Level.UNKNOWN),
         (replace(GOOD, clock_source="hpet"), "clock", Level.WARNING),
         (replace(GOOD, clock_source=None), "clock", Level.UNKNOWN),
-        (replace(GOOD, engine_version=None, engine_problem="nobody answers; start it"), "engine", Level.WARNING),
-        (replace(GOOD, engine_version=None), "base image", Level.UNKNOWN),
+        (replace(GOOD, engine=None, engine_problem="nobody answers; start it"), "engine", Level.WARNING),
+        (replace(GOOD, engine=None), "base image", Level.UNKNOWN),
+        (
+            replace(GOOD, engine=replace(ENGINE, is_rootless=True, unlimited=("CPUs",))),
+            "limits of containers",
+            Level.WARNING,
+        ),
         (replace(GOOD, base_problem="no such host"), "base image", Level.WARNING),
         (replace(GOOD, gpus=(replace(GPU, persistent=False),)), "GPU 0 persistence", Level.WARNING),
         (replace(GOOD, gpus=(replace(GPU, persistent=None),)), "GPU 0 persistence", Level.UNKNOWN),
@@ -84,12 +94,21 @@ def test_each_check_has_its_own_threshold(seen: Vitals, check: str, level: Level
 
     assert findings[check].level is level
     assert findings[check].remedy or level is Level.UNKNOWN
-    others = {name: found for name, found in levels(seen).items() if name not in {check, "base image"}}
+    of_no_engine = {"base image", "limits of containers"}
+    others = {name: found for name, found in levels(seen).items() if name not in {check, *of_no_engine}}
     assert {name: found for name, found in others.items() if found is not Level.OK} in (
         {},
         {"engine": Level.WARNING},
     )
     assert is_fit(fitness(seen)) is (level is not Level.UNFIT)
+
+
+def test_selinux_is_told_with_what_follows() -> None:
+    (finding,) = [each for each in fitness(replace(GOOD, engine=replace(ENGINE, has_selinux=True)))
+                  if each.check == "SELinux"]  # fmt: skip
+
+    assert finding.level is Level.OK
+    assert "without labels" in finding.found
 
 
 def test_a_host_is_examined_through_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

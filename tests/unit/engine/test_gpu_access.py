@@ -42,15 +42,17 @@ class FakeEngine:
         information: dict[str, Any],
         works: set[GpuAccess],
         component: str = "Engine",
+        version: str = "5.4.0",
         images: Collection[str] = ("base",),
     ) -> None:
         self._works = works
         self._images = images
         self.tried: list[ContainerSpec] = []
         self.info = lambda: information
-        self.version = lambda: {"Components": [{"Name": component}]}
+        self.version = lambda: {"Components": [{"Name": component}], "Version": version}
         self.close = lambda: None
-        refused = SimpleNamespace(ok=False, status_code=404, json=lambda: {"message": "no such image"}, text="")
+        answer = {"message": "no such image"}
+        refused = SimpleNamespace(ok=False, status_code=404, json=lambda: answer, text="", headers={})
         self.api = SimpleNamespace(
             inspect_image=self._inspect, base_url="http://engine", api_version="1.41", get=lambda *_, **__: refused
         )
@@ -106,6 +108,17 @@ def test_podman_is_asked_for_names_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.reason == "CDI: the container sees 0 of 2 GPUs"
     assert "nvidia-ctk cdi generate" in found.remedy
     assert working(FakeEngine(DOCKER, {GpuAccess.CDI}, PODMAN), monkeypatch) is GpuAccess.CDI
+
+
+def test_older_podman_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would start the container, and drop the request."""
+    engine = FakeEngine(CDI, {GpuAccess.CDI}, PODMAN, "4.3.1")
+    answer = working(engine, monkeypatch)
+
+    assert engine.tried == []
+    assert isinstance(answer, NoAccess)
+    assert answer.reason == "Podman 4.3.1 drops the requests for GPUs that Docker's interface has"
+    assert answer.remedy == "use Podman 5.4 or newer, Docker, or --runtime venv"
 
 
 def test_every_way_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

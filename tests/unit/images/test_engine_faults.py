@@ -26,6 +26,8 @@ LAYERS = ("Step 1/2 : FROM base", " ---> 0123456789ab", "Step 2/2 : RUN true", "
 class Engine:
     """An engine that makes containers, and starts them or answers with a status."""
 
+    base_url = "http://engine"
+
     def __init__(self, status: int = 0, said: str = "") -> None:
         self.asked: list[str] = []
         self.images: list[str] = []
@@ -37,6 +39,12 @@ class Engine:
 
     def info(self) -> dict[str, Any]:
         return {"SecurityOptions": ["name=seccomp,profile=default"]}
+
+    def version(self) -> dict[str, Any]:
+        return {"Version": "28.0"}
+
+    def get(self, url: str) -> Any:
+        return SimpleNamespace(headers={})
 
     def inspect_image(self, image: str) -> dict[str, Any]:
         return {"Config": {"Volumes": self.declared}}

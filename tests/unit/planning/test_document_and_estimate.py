@@ -142,3 +142,14 @@ def test_a_cell_without_a_device_is_never_slow(tmp_path: Path, known: catalog.Ca
     assert {one.id.partition("/")[0] for one in slow} == {
         cell.id.partition("/")[0] for cell in plan.cells if not cell.system.gpus
     }
+
+
+def test_parts_take_what_their_plans_take(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    plan = replace(planned(tmp_path, known, models), parity=True)
+    seconds = planning.seconds_of_parts(plan, known, what(models))
+    by_image = {cell.image: replace(plan, cells=(cell,)) for cell in plan.cells}
+    several = [replace(plan, cells=plan.cells[:2]), *by_image.values()]
+
+    for part in (plan, *several):
+        estimate = planning.estimate(part, known, what(models))
+        assert seconds(part) == pytest.approx(estimate.run_s + estimate.build_s)

@@ -22,7 +22,6 @@ from orchestrator.engine import containers
 from orchestrator.engine.confinement import Limits, shipped_profile
 from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container, labelled, remove
 from orchestrator.errors import HostError
-from orchestrator.events import Event
 from orchestrator.files import BoundedLog
 from orchestrator.images.making import BuildFailure, Built
 from orchestrator.processes import Cause, LostError, StartError, Watch
@@ -33,7 +32,6 @@ from orchestrator.runtimes import (
     Ready,
     Task,
     Unavailable,
-    filters_system_calls,
     remove_leftovers,
     this_process,
 )
@@ -233,18 +231,6 @@ def test_container_with_another_writable_mount_is_not_started(declared: list[str
         owned.start()
 
     assert api.asked == ["create", "inspect", "remove"]
-
-
-@pytest.mark.parametrize(
-    ("options", "filters"),
-    [(["name=apparmor", "name=seccomp,profile=default"], True), (["name=rootless"], False), (None, False)],
-)
-def test_engine_says_that_it_filters_system_calls(options: list[str] | None, filters: bool) -> None:
-    engine: Any = SimpleNamespace(info=lambda: {"SecurityOptions": options})
-    told: list[Event] = []
-
-    assert filters_system_calls(engine, told.append) is filters
-    assert bool(told) is not filters
 
 
 @pytest.mark.parametrize("where", ["attach", "start", "inspect", "wait"])

@@ -121,6 +121,20 @@ def test_the_cache_is_cleaned_without_an_engine(
     assert [entry["removed"] for entry in document["surplus"]] == [True]
 
 
+def test_jobs_on_this_node_have_left_a_cache(
+    engine: Engine, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache of another node may be in use there, and stays."""
+    monkeypatch.setenv("SLURMD_NODENAME", "node7")
+    caches = {node: tmp_path / "cache/framework-bench/nodes" / node / "framework-bench" for node in ("node7", "node8")}
+    for cache in caches.values():
+        cache.mkdir(parents=True)
+        (cache / "results-1.sqlite").write_text("index")
+
+    assert run(capsys, "--yes")[0] == 0
+    assert [(cache / "results-1.sqlite").exists() for cache in caches.values()] == [False, True]
+
+
 def test_the_images_of_a_loaded_bundle_stay(engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundles = tmp_path / "data" / "framework-bench" / "bundles"
     record = a_record(images=(BundledImage("bench/a:1", "bench/a:1-c1", "c1"),))

@@ -2,10 +2,16 @@
 
 import csv
 import io
+import platform
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from orchestrator.workflows.history import HistoryOptions, history
+from orchestrator.workflows.host.host import Host
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.clusters.fake_slurm import FakeSlurm
 from tests.unit.workflows.cluster.small_cluster import LENET, MATRIX, MLP
@@ -40,12 +46,70 @@ def test_a_run_on_a_site_is_read_by_other_commands(command: Program, place: Path
     assert "2 ok" in command("runs", "--select", LENET)[1]
     code, _, error = command("cancel", "latest")
     assert (code, error) == (2, f"{name} has no jobs: `run` itself measures its parts; stop that with Ctrl-C\n")
-    for reads_parts in (("show", "latest"), ("collect", name)):
-        code, _, error = command(*reads_parts)
-        assert code == 2
-        assert f"{name} is a run on a cluster" in error
-        assert f"--results results/{name}/parts/000" in error
-    assert command("show", "latest", "--results", f"results/{name}/parts/000")[0] == 0
+
+
+@pytest.fixture
+def measured(command: Program, place: Path) -> str:
+    """The name of a run whose parts were measured here."""
+    site(place)
+    assert command(*HERE)[0] == 0
+    (name,) = (path.name for path in (place / "results").iterdir())
+    return name
+
+
+def test_repeats_on_nodes_are_shown(command: Program, measured: str) -> None:
+    whole = command("show", "latest")[1]
+    assert whole.split()[:3] == ["cell", "repeat", "node"]
+    assert (LENET in whole, MLP in whole) == (True, True)
+    shown = data_of(command("show", LENET, "--json")[1])
+    assert [(each["cell_id"], each["status"], each["node"]) for each in shown] == [(LENET, "ok", platform.node())]
+    assert f"results/{measured}/parts/000/{platform.node()}/{LENET}/0" in command("show", measured, LENET)[1]
+
+
+def test_a_history_has_the_runs_of_parts(command: Program, place: Path) -> None:
+    """And leaves out what another node has measured later as a whole."""
+    site(place)
+    for _ in range(3):
+        assert command(*HERE)[0] == 0
+    later = next((place / "results").glob("*/parts/000/*/run.json"))
+    shutil.copytree(later.parent, later.parent.with_name("other"))
+    earlier = later.parent.with_name("other") / "run.json"
+    earlier.write_text(re.sub('"created_at": "[0-9]{4}', '"created_at": "2001', earlier.read_text()))
+
+    host = Host({"HOME": str(place), "XDG_CACHE_HOME": str(place / "cache")})
+    series = history(HistoryOptions(results=place / "results"), host).series
+    assert {each.pair.partition("/")[2]: len(each.points) for each in series if each.metric == "throughput"} == {
+        "lenet-train-b200": 3, "mlp-train-b32": 3,
+    }  # fmt: skip
+
+
+def test_a_collected_run_comes_home_whole(command: Program, place: Path, measured: str) -> None:
+    """With its parts in their places; a second merge changes nothing, and nobody goes on with it there."""
+    report = command("report", measured, "--format", "json")[1]
+    assert command("collect", "latest", "-o", "far.tar.zst")[0] == 0
+    for said in (f"merged {measured} of {platform.node()}", f"was here already: {measured} of {platform.node()}"):
+        code, out, error = command("merge", "far.tar.zst", "--results", "home")
+        assert (code, said in out + error) == (0, True), error
+
+    assert command("report", measured, "--results", "home", "--format", "json")[1] == report
+    carried = {path.relative_to(place / "results") for path in files(place / "results")}
+    assert {path.relative_to(place / "home") for path in files(place / "home")} == carried
+    code, _, error = command("run", "--resume", measured, "--results", "home")
+    assert (code, error) == (2, f"{measured} was merged from another host: go on there\n")
+
+
+def files(results: Path) -> list[Path]:
+    kept = (path for path in results.rglob("*") if path.is_file() and path.name not in {".lock", ".merged"})
+    return [path for path in kept if "report" not in path.parts and path.parent != results]
+
+
+def test_runs_of_both_kinds_lie_side_by_side(command: Program, place: Path, measured: str) -> None:
+    assert command(*HERE, "--site", "none")[0] == 0
+    (other,) = {path.name for path in (place / "results").iterdir()} - {measured, "report"}
+
+    code, out, error = command("report", "--all", "--format", "md")
+    assert (code, error) == (0, "")
+    assert (measured in out, other in out) == (True, True)
 
 
 def test_a_site_next_to_the_matrix_is_found(command: Program, place: Path) -> None:
@@ -80,12 +144,32 @@ def test_options_that_do_not_go_together(command: Program, place: Path, options:
     assert message in error
 
 
-def test_images_that_cannot_come_yet_are_refused(command: Program, place: Path) -> None:
-    (place / "site.yaml").write_text("version: 1\nexecutor: slurm\nimages: {registry: registry.example/bench}\n")
+PUSHED = """{"schema": "pushed-images/1", "orchestrator": "1", "data": {"registry": "r:5000", "missing": [], "images": [
+{"image": "bench/noop:1-cpu", "reference": "bench/noop:1-cpu-0123456789ab", "layers_sent": 0, "digest": "DIGEST"}]}}
+""".replace("DIGEST", "r:5000/bench/noop@sha256:" + "0" * 64)
 
-    assert command(*HERE)[0::2] == (
-        2, "site: site.yaml\nimages from a registry are not available yet: write `images: build`\n",
-    )  # fmt: skip
+
+@pytest.mark.parametrize(
+    ("images", "options", "message"),
+    [
+        ("{pushed: gone.json}", (), "/gone.json: cannot be read: No such file or directory; write it with: "),
+        ("{bundle: gone}", (), "/gone: no such bundle; name the folder or the tar that `orchestrator export` wrote"),
+        ("{pushed: images.json}", (), "/images.json: has bench/noop:1-cpu with the content 0123456789ab, and "),
+        ("{pushed: images.json}", ("--runtime", "venv"), "--runtime venv runs no images, and site.yaml has `images`"),
+        ("build", ("--images", "images.json"), "--images: site.yaml says how images come to nodes: write `images: "),
+    ],
+)  # fmt: skip
+def test_images_that_cannot_come_are_refused(
+    command: Program, place: Path, images: str, options: tuple[str, ...], message: str
+) -> None:
+    """Before anything is submitted or written."""
+    (place / "site.yaml").write_text(f"version: 1\nexecutor: slurm\nimages: {images}\n")
+    (place / "images.json").write_text(PUSHED)
+
+    code, _, error = command("run", *options)
+    assert code == 2
+    assert message in error
+    assert not (place / "results").exists()
 
 
 def test_a_detached_run_prints_its_name(command: Program, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

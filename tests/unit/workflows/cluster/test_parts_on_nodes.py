@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator.clusters.folder import ClusterRun, node_runs, part_states
+from orchestrator.clusters.parts import parts
 from orchestrator.clusters.record import plan_of
 from orchestrator.clusters.site import Site
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
+from orchestrator.results.records import plan_to_json
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.freeze import freeze
 from orchestrator.workflows.cluster.part import PartOptions, measure_part
@@ -24,12 +26,21 @@ def small(tmp_path: Path) -> SmallCluster:
 
 
 def frozen(small: SmallCluster, replicate: int = 1) -> ClusterRun:
-    return freeze(small.options(), Site(replicate=replicate), small.host())
+    return freeze(small.options(), Site(replicate=replicate), small.host())[0]
 
 
 def nodes_of(cluster: ClusterRun, part: str = "000") -> list[tuple[str, bool]]:
     cells = plan_of(cluster.part(part)).cells
     return [(each.run.name, each.is_complete) for each in node_runs(cluster.part_folder(part), cells)]
+
+
+def test_a_part_is_stored_with_its_own_plan(small: SmallCluster) -> None:
+    cluster, record = freeze(small.options(), Site(), small.host())
+    whole = plan_of(record)
+
+    stored = [cluster.part(part.name).plan for part in record.parts]
+    assert stored == [plan_to_json(own) for _, own in parts(whole, lambda _: 1.0)]
+    assert cluster.record() == record
 
 
 def test_a_run_here_measures_every_part(small: SmallCluster) -> None:
@@ -158,7 +169,7 @@ def test_a_run_is_found_by_its_beginning(small: SmallCluster) -> None:
 def test_options_that_a_run_has_settled_are_refused(small: SmallCluster) -> None:
     cluster = frozen(small)
 
-    with pytest.raises(InputError, match="leave out --site and --replicate"):
+    with pytest.raises(InputError, match="leave out --site, --replicate and --images"):
         resume(cluster, replace(small.resumed(), replicate=2), small.host())
     with pytest.raises(InputError, match="--resume goes on with the run's own plan"):
         resume(cluster, small.options(), small.host())

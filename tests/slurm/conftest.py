@@ -1,0 +1,35 @@
+"""The cluster that the tests with Slurm share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import slurm_cluster
+from bench_folder import BenchFolder
+from slurm_cluster import SlurmCluster
+
+from tests.required import missing
+
+
+@pytest.fixture(scope="session")
+def _cluster_of_two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
+    reason = slurm_cluster.missing()
+    if reason:
+        missing(reason, "BENCH_REQUIRE_SLURM")
+    cluster = SlurmCluster(tmp_path_factory.mktemp("slurm"))
+    cluster.start()
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def cluster(_cluster_of_two: SlurmCluster) -> Iterator[SlurmCluster]:
+    """A cluster of two nodes without jobs."""
+    yield _cluster_of_two
+    _cluster_of_two.clear()
+
+
+@pytest.fixture
+def bench(cluster: SlurmCluster, tmp_path: Path) -> BenchFolder:
+    """A folder that all nodes see, with a matrix and a site file."""
+    return BenchFolder(tmp_path, cluster)

@@ -1,0 +1,88 @@
+"""Every command of docs/cluster.md in its order, with containers, on a cluster of two nodes."""
+
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from bench_folder import QUICK, BenchFolder
+
+from orchestrator.resources import ROOT
+from tests.documented import blocks
+
+pytestmark = [pytest.mark.slurm, pytest.mark.docker]
+PAGE = "cluster.md"
+MATRIX = "version: 1\nname: page\nframeworks: [noop==1]\nmodels: [lenet, mlp]\nsteps: 10\nrepeats: 1\nparity: false\n"
+CELLS = {"noop-1-cpu/lenet-train-b200", "noop-1-cpu/mlp-train-b32"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page with a shared folder, and the blocks of its commands that were not run yet."""
+
+    bench: BenchFolder
+    left: Iterator[str]
+
+    def next(self) -> str:
+        """Run the next block of commands, and return what it printed."""
+        own = {
+            "SHARED": str(self.bench.folder), "PATH": f"{self.bench.folder}/bin:{os.environ['PATH']}",
+            "ORCHESTRATOR_IDLE_WAIT": "0",
+        }  # fmt: skip
+        ended = subprocess.run(
+            ["sh", "-euc", next(self.left)],
+            cwd=self.bench.folder, env=self.bench.environment | own, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}\n{self.bench.logs()}"
+        return ended.stdout
+
+    def nodes(self) -> dict[str, str]:
+        """Return the node of each cell of the latest run."""
+        text = self.bench.run("report", "latest", "--format", "csv").partition("\npage: ")[0]
+        return {row["cell"]: row["node"] for row in csv.DictReader(text.splitlines())}
+
+
+@pytest.fixture
+def page(bench: BenchFolder, base_image: str) -> Page:
+    """Only the base images, and the orchestrator that a node finds, are not as on the page."""
+    site = blocks(PAGE, "The site file", "yaml")[0]
+    setup = f"setup:\n- export ORCHESTRATOR_BASE_IMAGE='{base_image}' PYTHONPATH={ROOT}\n"
+    setup += f"- export ORCHESTRATOR_LOCK_FOLDER={bench.folder}/locks-$SLURMD_NODENAME ORCHESTRATOR_IDLE_WAIT=0\n"
+    kept = [line for line in site.splitlines() if not line.startswith("setup:")]
+    assert len(kept) < len(site.splitlines())
+    (bench.folder / "site.yaml").write_text("\n".join((*kept, setup)))
+    (bench.folder / "matrix.yaml").write_text(MATRIX)
+    (bench.folder / "bin").mkdir()
+    (bench.folder / "bin" / "orchestrator").write_text(f'#!/bin/sh\nexec {sys.executable} {QUICK} "$@"\n')
+    (bench.folder / "bin" / "orchestrator").chmod(0o755)
+    commands = (block for name in ("What is needed", "Running", "The report") for block in blocks(PAGE, name, "sh"))
+    return Page(bench, commands)
+
+
+@pytest.mark.slow
+def test_every_command_of_the_page_works(page: Page) -> None:
+    assert "2 cells" in page.next()
+    assert "2 planned repeats: 2 ok" in page.next()
+    assert set(page.nodes()) == CELLS
+    detached = page.next()
+    name, runs, _ = detached.partition("\n")[0], *detached.split("\n", 2)[1:]
+    assert name in runs or name in detached
+    assert "2 planned repeats: 2 ok" in detached
+    assert page.next().splitlines() == [name]
+    assert "2 planned repeats: 2 ok" in page.next()
+    assert (page.bench.folder / "results" / name / "report" / "index.html").is_file()
+    assert "ranked on each by itself" in " ".join(page.next().split())
+    assert next(page.left, None) is None
+
+
+def test_the_page_has_no_other_commands() -> None:
+    """Those of images and of results in files are run by `test_images_and_results.py`."""
+    text = (ROOT / "docs" / PAGE).read_text(encoding="utf-8")
+    elsewhere = ("Images on nodes", "Without a shared folder", "Where things are")
+
+    assert text.count("```sh\n") == sum(
+        len(blocks(PAGE, name, "sh")) for name in ("What is needed", "Running", "The report", *elsewhere)
+    )

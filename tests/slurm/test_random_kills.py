@@ -1,0 +1,100 @@
+"""Runs of which something is killed at a random moment: the submitter, a job, a node or the controller."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from bench_folder import BenchFolder
+from slurm_cluster import SlurmCluster
+
+from orchestrator.clusters.folder import node_runs
+from orchestrator.clusters.record import plan_of
+from tests.until import until
+
+pytestmark = pytest.mark.slurm
+RUN = ("run", "--runtime", "host")
+THREE = ("a", "b", "c")
+REPEATS = 2
+VICTIMS = ("submitter", "job", "node", "controller")
+LONGEST_S = 12.0
+"""About as long as such a run takes."""
+MOST_RESUMES = 3
+
+
+def kill(victim: str, program: "subprocess.Popen[bytes]", cluster: SlurmCluster, chance: random.Random) -> None:
+    """Kill something, as far as it is there."""
+    node = chance.choice(["node1", "node2"])
+    if victim == "submitter":
+        program.kill()
+    elif victim == "controller":
+        cluster.kill("slurmctld")
+    elif victim == "node":
+        cluster.kill_node(node)
+    elif processes := [pid for pid in cluster.processes(node) if not _is_of_slurm(pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(chance.choice(processes), signal.SIGKILL)
+
+
+def _is_of_slurm(pid: int) -> bool:
+    """Return true for the daemon of a step. Slurm notices late if it alone is killed."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().startswith("slurmstepd")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def until_ended(program: "subprocess.Popen[bytes]", cluster: SlurmCluster) -> None:
+    """Wait for the end of a program, as an operator who looks after the nodes meanwhile.
+
+    A controller that is killed just after it has started jobs starts them again, and then drains their nodes.
+    """
+    while program.poll() is None:
+        try:
+            program.wait(2.0)
+        except subprocess.TimeoutExpired:
+            cluster.take_back()
+
+
+def measured(bench: BenchFolder) -> dict[Path, bytes]:
+    """Return the bytes of every outcome that is `ok`, of every node."""
+    paths = bench.folder.glob("results/*/parts/*/*/*/*/*/outcome.json")
+    texts = {path: path.read_bytes() for path in paths if not path.parent.name.startswith("attempt")}
+    return {path: text for path, text in texts.items() if b'"ok"' in text}
+
+
+def complete_nodes(bench: BenchFolder) -> list[int]:
+    """Return the number of nodes that have measured all of each part."""
+    run = bench.the_run()
+    plans = {part.name: plan_of(run.part(part.name)) for part in run.record().parts}
+    return [
+        sum(each.is_complete for each in node_runs(run.part_folder(name), plan.cells)) for name, plan in plans.items()
+    ]
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
+def test_nothing_is_lost_or_doubled(bench: BenchFolder, cluster: SlurmCluster, seed: int) -> None:
+    chance = random.Random(seed)
+    bench.scripts(*THREE, repeats=REPEATS)
+    program = bench.start(*RUN)
+    try:
+        program.wait(chance.uniform(0, LONGEST_S))
+    except subprocess.TimeoutExpired:
+        kill(chance.choice(VICTIMS), program, cluster, chance)
+    cluster.start()
+    until_ended(program, cluster)
+
+    ok = dict.fromkeys(THREE, ["ok"] * REPEATS)
+    for _ in range(MOST_RESUMES):
+        before = measured(bench)
+        begun = any(bench.folder.glob("results/*/cluster.json"))
+        bench.run(*(("run", "--resume", "latest") if begun else RUN))
+        assert before.items() <= measured(bench).items()
+        if bench.ended() == ok:
+            break
+    assert bench.ended() == ok
+    assert complete_nodes(bench) == [1] * len(THREE)
+    until(lambda: not cluster.live())
