@@ -76,6 +76,7 @@ def _row(seed: int, cell: dict[str, Any]) -> dict[str, Any]:
         "seed": seed,
         "accuracy": measured["epochs"]["test_accuracies"][0] if measured else None,
         "status": cell["repeats"][0]["outcome"]["status"],
+        "epochs": MODELS[cell["cell"]["workload"]["model"]]["epochs"],
         "sha256": dict(map(tuple, cell["facts"])).get("data.sha256"),
     }
 
@@ -141,7 +142,9 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, choices=SEEDS, default=SEEDS)
     parser.add_argument("--runtime", default="auto", help="where cells run, as `orchestrator run` has it")
     options = parser.parse_args()
-    rows: list[dict[str, Any]] = json.loads(FIGURES.read_text())["rows"] if FIGURES.exists() else []
+    stored: list[dict[str, Any]] = json.loads(FIGURES.read_text())["rows"] if FIGURES.exists() else []
+    # Rows of shorter or longer trainings, which a model had before, say nothing beside the new ones.
+    rows = [row for row in stored if row.get("epochs") == MODELS[row["model"]]["epochs"]]
     with tempfile.TemporaryDirectory(prefix="bench-accuracy-") as scratch:
         folder = Path(scratch)
         write_folder(folder / npm_digits.NAME, npm_digits.converted(options.package))

@@ -1,6 +1,6 @@
 """Training throughput in the interpreter at hand as a run measures it, against a hand-written loop in the same one.
 
-    python -m bench.on_host [--gpus 1] [--only torch jax] [--models lenet lstm] [--pairs 20]
+    python -m bench.on_host [--gpus 1 | --cpus 2] [--only torch jax] [--models lenet lstm] [--pairs 20]
 
 No engine is needed. Both sides get the same processor or GPU, the same thread settings, and the variables of a launch.
 Ours is a repeat of a run with the runtime `host`; its figure is the median over its blocks. Theirs is a script of
@@ -29,7 +29,7 @@ from orchestrator.runtimes.variables import in_process
 BAR = (0.97, 1.03)
 FRAMEWORKS = ("torch", "jax")
 BATCHES = {"lenet": 200, "resnet20": 128, "vgg19": 128, "lstm": 32}
-ON_GPU, ON_CPU = System("1_gpu", gpus=1), System("cpu", cpus=2)
+ON_GPU = System("1_gpu", gpus=1)
 
 
 def installed(name: str) -> Framework:
@@ -92,12 +92,13 @@ def measure(framework: Framework, model: str, system: System, *, pairs: int, ste
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.on_host", description=__doc__)
     parser.add_argument("--gpus", type=int, choices=(0, 1), default=0)
+    parser.add_argument("--cpus", type=int, default=2, help="of a cell without a GPU")
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--only", nargs="+", choices=FRAMEWORKS, default=list(FRAMEWORKS))
     parser.add_argument("--models", nargs="+", choices=BATCHES, default=list(BATCHES))
     options = parser.parse_args()
-    system = ON_GPU if options.gpus else ON_CPU
+    system = ON_GPU if options.gpus else System("cpu", cpus=options.cpus)
     with tempfile.TemporaryDirectory(prefix="bench-on-host-") as scratch:
         emit(
             [

@@ -12,6 +12,7 @@ class GluonLoader:
 
     def __call__(self, samples, workers):
         """Yield batches that Gluon collates of single samples."""
+        mx.nd.waitall()  # a worker that is forked while the engine computes may inherit a lock that nobody opens
         loader = DataLoader(
             ArrayDataset(samples.inputs, samples.labels), batch_sampler=_Sampler(samples), num_workers=workers
         )

@@ -10,7 +10,7 @@ from tests.gpu.hardware import IS_GPU, pin_of
 
 pytestmark = pytest.mark.gpu
 
-PAIRS, STEPS = (10, 200) if IS_GPU else (2, 6)
+PAIRS, STEPS = (10, 200) if IS_GPU else (1, 2)
 FAR = (0.2, 5.0)
 """On a CPU the loops are run for their own sake, and a ratio outside says that they do other work."""
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import frameworks
+from bench import frameworks, on_host
 from bench.frameworks import BATCH, HANDWRITTEN, Pace
 from bench.handwritten import learnable
 from benchmarks.inputs import datasets
-from benchmarks.models.convolutional import lenet
+from benchmarks.workload import model_module
 from orchestrator.catalog import shipped_catalog
 from orchestrator.results.contract import Result
 
@@ -18,11 +18,15 @@ GOLDEN = Path(__file__).parents[1] / "golden/contract/result.json"
 LOOPS = sorted(HANDWRITTEN.glob("*_loop.py"))
 
 
-def test_loops_and_runs_train_on_same_numbers() -> None:
-    own = datasets.named("synthetic", lenet, 1)
-    count = own.batch_count(BATCH, None)
+@pytest.mark.parametrize(
+    ("name", "batch"), [("lenet", BATCH), *((name, 8) for name in sorted(learnable.MODELS) if name != "lenet")]
+)
+def test_loops_and_runs_train_on_same_numbers(name: str, batch: int) -> None:
+    own = datasets.named("synthetic", model_module(name), 1)
+    count = own.batch_count(batch, None)
 
-    pairs = list(zip(learnable.batches(BATCH), own.batches(BATCH, count), strict=True))
+    drawn = learnable.batches(batch, **learnable.MODELS[name])
+    pairs = list(zip(drawn, own.batches(batch, count), strict=True))
 
     assert len(pairs) == 16
     for (inputs, labels), (expected, expected_labels) in pairs:
@@ -35,7 +39,7 @@ def test_loops_and_runs_train_on_same_numbers() -> None:
 def test_every_loop_takes_them(loop: Path) -> None:
     text = loop.read_text()
 
-    assert re.search(r"in learnable\.batches\(args\.batch[,)]", text)
+    assert re.search(r"in learnable\.batches\(args\.batch(, \*\*learnable\.MODELS\[args\.model\])?\)", text)
     assert not re.search("rand", text)
 
 
@@ -48,6 +52,11 @@ def test_every_compared_framework_has_a_loop() -> None:
 
 def test_bars_and_options_are_those_of_rows() -> None:
     assert {*frameworks.BARS, *frameworks.OPTIONS} <= {*frameworks.FRAMEWORKS}
+
+
+def test_loops_on_the_host_know_every_model() -> None:
+    assert {*on_host.BATCHES} == {*learnable.MODELS}
+    assert {*on_host.FRAMEWORKS} <= {*frameworks.OPTIONS}
 
 
 def test_loop_gets_the_pace_of_a_repeat() -> None:

@@ -50,7 +50,7 @@ def nodes_of(options: FleetOptions, site: Site, host: Host) -> list[str]:
     Raises `HostError` if the scheduler does not answer, or if too few nodes take jobs.
     """
     given = dict(site.sbatch)
-    slurm = Slurm(host.environment, Path.cwd())
+    slurm = Slurm(host.environment, Path())
     seen = slurm.nodes(site.partition, ",".join(options.nodes) or given.get("nodelist", ""))
     if not options.nodes and "exclude" in given:
         excluded = slurm.nodes(site.partition, given["exclude"])

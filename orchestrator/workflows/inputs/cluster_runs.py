@@ -160,7 +160,7 @@ def _listed(cluster: ClusterRun) -> ListedCluster:
         runtime=record.options.runtime,
         host=nodes[0] if len(nodes) == 1 else counted(len(nodes), "node"),
         cells=len(plan.cells),
-        planned=record.site.replicate * sum(cell.repeats for cell in plan.cells),
+        planned=record.site.replicate * sum(part.repeats for part in record.parts),
         skips=len(plan.skips),
         counts=tuple((status, ends[status]) for status in Status if ends[status]),
         wall_s=None,

@@ -54,7 +54,7 @@ def test_like_nodes_raise_few_alarms(nodes: int, spread: float) -> None:
     assert doubted / FLEETS <= most_alarms(FLEETS)
 
 
-def test_a_range_is_no_wider_than_it_has_to_be() -> None:
+def test_a_range_is_no_wider_than_needed() -> None:
     """Of like nodes that differ far more than they scatter, about one fleet of twenty has one outside."""
     generator = np.random.default_rng(1)
     judgements = [judged(fleet(generator, generator.normal(0, 0.05, 8), noise=1e-6)) for _ in range(FLEETS)]

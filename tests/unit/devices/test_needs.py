@@ -76,3 +76,27 @@ def test_each_release_has_the_cuda_of_its_wheels(pin: str, cuda: str) -> None:
     assert needs is not None
     assert needs.version == cuda
     assert load(IMAGES / "catalog").environment(Framework("torch", pin), 0).cuda is None
+
+
+@pytest.mark.parametrize(
+    ("pin", "code"),
+    [
+        ("torch==2.13.0", ("7.5",)),
+        ("torch==2.9.1", ("7.0", "12.0")),
+        ("torch==2.8.0", ("7.0", "12.0")),
+        ("torch==2.7.1", ("5.0", "9.0")),
+        ("tensorflow==2.18.0", ("6.0",)),
+        ("tensorflow==2.17.0", ("6.0",)),
+        ("tensorflow==2.16.1", ("5.0",)),
+        ("tensorflow==2.15.0", ("5.0",)),
+        ("tensorflow==2.14.0", ("3.5",)),
+        ("jax==0.12.0.1", ("5.2",)),
+    ],
+)
+def test_each_release_has_the_code_of_its_wheels(pin: str, code: tuple[str, ...]) -> None:
+    """By the sources that docs/gpu.md names; without PTX there is a newest capability."""
+    name, _, version = pin.partition("==")
+    needs = load(IMAGES / "catalog").environment(Framework(name, version), 1).cuda
+
+    assert needs is not None
+    assert tuple(needs.capabilities) == code

@@ -66,12 +66,27 @@ def test_integrated_power_is_marked() -> None:
 def test_reports_show_energy_and_both_memories() -> None:
     page = render(RUN, report(*SAMPLED), "html")
 
+    assert "… after warm-up" in page
+    assert memory(3 * 2**20) not in page
     assert memory(2**33) in page
     assert memory(2**31) in page
     assert "energy per sample (J)" in render(RUN, report(*SAMPLED), "md")
     data = json.loads(render(RUN, report(*SAMPLED), "json"))["data"]
     (gpus,) = (repeat["measurement"]["gpus"] for cell in data["cells"] for repeat in cell["repeats"])
     assert gpus["series"] == {"in_time": 0.98, "busy": 0.95, "peak_bytes": 2**33, "timed_peak_bytes": 2**31}
+
+
+def test_the_allocators_peak_after_warm_up_is_shown() -> None:
+    (stored,) = SAMPLED
+    assert stored.result is not None
+    peaks = {"peak_device_bytes": 5 * 2**20, "steady_peak_device_bytes": 3 * 2**20}
+    with_peaks = stored.result.memory.model_copy(update=peaks)
+    shown = report(replace(stored, result=stored.result.model_copy(update={"memory": with_peaks})))
+
+    page = render(RUN, shown, "html")
+    assert memory(5 * 2**20) in page
+    assert memory(3 * 2**20) in page
+    assert '"steady_peak_device_bytes": 3145728' in render(RUN, shown, "json")
 
 
 def test_runs_without_series_have_no_place_for_them() -> None:
