@@ -27,7 +27,7 @@ Source: Podman's `pkg/api/handlers/compat/containers_create.go`. Earlier ones dr
 _READ: WeakKeyDictionary[docker.DockerClient, "Abilities"] = WeakKeyDictionary()
 
 
-class Kind(StrEnum):
+class EngineKind(StrEnum):
     """The program that an engine is."""
 
     DOCKER = "Docker"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 class Abilities:
     """The kind of an engine, and its services to containers."""
 
-    kind: Kind
+    kind: EngineKind
     version: str
     api_version: str
     """Of the interface that Docker has, which Podman offers too."""
@@ -100,7 +100,7 @@ def known(
     `podman` is the answer to Podman's own `/libpod/info`: the compatible one names neither SELinux nor the controllers
     that a rootless engine may use. `builder` is the `Builder-Version` of a ping: `2` for BuildKit.
     """
-    kind = Kind.PODMAN if is_podman(version) else Kind.DOCKER
+    kind = EngineKind.PODMAN if is_podman(version) else EngineKind.DOCKER
     options = [str(option).split(",") for option in information.get("SecurityOptions") or ()]
     security = (podman.get("host") or {}).get("security") or {}
     text = str(version.get("Version") or "of unknown version")

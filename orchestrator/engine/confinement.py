@@ -16,7 +16,7 @@ import requests
 from docker.errors import DockerException
 from docker.types import LogConfig, Mount
 
-from orchestrator.engine.abilities import Abilities, Kind
+from orchestrator.engine.abilities import Abilities, EngineKind
 from orchestrator.processes import StartError
 from orchestrator.resources import IMAGES
 
@@ -64,12 +64,12 @@ class Limits:
 
 
 @cache
-def shipped_profile(kind: Kind = Kind.DOCKER) -> SeccompProfile:
+def shipped_profile(kind: EngineKind = EngineKind.DOCKER) -> SeccompProfile:
     """Read the profile that ships with the program, for a kind of engine."""
     file = IMAGES / "seccomp.json"
     content = file.read_bytes()
     name = f"framework-bench@sha256:{hashlib.sha256(content).hexdigest()}"
-    if kind is Kind.PODMAN:  # which opens what it is given as a file
+    if kind is EngineKind.PODMAN:  # which opens what it is given as a file
         return SeccompProfile(name, str(file.resolve()))
     return SeccompProfile(name, json.dumps(json.loads(content), separators=(",", ":")))
 
@@ -86,7 +86,11 @@ def limits_on(abilities: Abilities, limits: Limits = Limits()) -> Limits:
     """Return limits with what an engine of such abilities has to be told."""
     profile = shipped_profile(abilities.kind) if abilities.has_seccomp else None
     limits = replace(limits, seccomp=profile, has_selinux=abilities.has_selinux)
-    return replace(limits, closed=WRITABLE_IN_PODMAN, takes_commas=False) if abilities.kind is Kind.PODMAN else limits
+    return (
+        replace(limits, closed=WRITABLE_IN_PODMAN, takes_commas=False)
+        if abilities.kind is EngineKind.PODMAN
+        else limits
+    )
 
 
 def source(folder: Path, limits: Limits) -> str:

@@ -4,7 +4,7 @@ import os
 from functools import cache
 
 from orchestrator.engine import abilities
-from orchestrator.engine.abilities import Abilities, Kind
+from orchestrator.engine.abilities import Abilities, EngineKind
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 
@@ -42,5 +42,5 @@ def of_this_host() -> Abilities | None:
 
 def reason(file: str, test: str, engine: Abilities) -> str | None:
     """Return why a test cannot pass on an engine, or None. `file` is its name without the ending."""
-    known = (PODMAN if engine.kind is Kind.PODMAN else {}) | (NO_LIMITS if engine.unlimited else {})
+    known = (PODMAN if engine.kind is EngineKind.PODMAN else {}) | (NO_LIMITS if engine.unlimited else {})
     return known.get(test) or known.get(file)

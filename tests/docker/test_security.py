@@ -12,7 +12,7 @@ import run_support as support
 
 from orchestrator.domain import Status, System
 from orchestrator.engine import abilities
-from orchestrator.engine.abilities import Kind
+from orchestrator.engine.abilities import EngineKind
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 
@@ -48,7 +48,7 @@ def test_only_io_is_mounted_from_the_host(seen: dict[str, Any], engine: docker.D
     """Nothing of the host is mounted but io and the files that the engine makes for it."""
     others = {point for point in seen["mount_points"] if not point.startswith(OF_THE_KERNEL)}
 
-    of_the_engine = OF_PODMAN if abilities.read(engine).kind is Kind.PODMAN else OF_THE_ENGINE
+    of_the_engine = OF_PODMAN if abilities.read(engine).kind is EngineKind.PODMAN else OF_THE_ENGINE
     assert others == of_the_engine
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orchestrator.workflows.cluster.render import RenderResult
 
 
-class Form(StrEnum):
+class ManifestForm(StrEnum):
     """The kind of file that is written."""
 
     K8S = "k8s"
@@ -59,7 +59,7 @@ def register(app: typer.Typer) -> None:
 
 
 def render(
-    form: Annotated[Form, typer.Argument(metavar="k8s", help="The kind of file: Jobs of Kubernetes.")],
+    form: Annotated[ManifestForm, typer.Argument(metavar="k8s", help="The kind of file: Jobs of Kubernetes.")],
     file: MatrixFile = None,
     select: Select = [],
     exclude: Exclude = [],

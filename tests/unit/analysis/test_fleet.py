@@ -148,7 +148,7 @@ def test_a_rate_must_be_positive() -> None:
 EFFECTS = st.lists(st.floats(-0.2, 0.2), min_size=3, max_size=9)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(effects=EFFECTS, seed=st.integers(0, 2**32 - 1), factor=st.floats(1e-3, 1e3))
 def test_units_and_drift_change_nothing(effects: list[float], seed: int, factor: float) -> None:
     """Another unit multiplies all rates; another round multiplies those of a round."""
@@ -162,7 +162,7 @@ def test_units_and_drift_change_nothing(effects: list[float], seed: int, factor:
     assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(effects=EFFECTS, seed=st.integers(0, 2**32 - 1))
 def test_a_judgement_follows_from_its_numbers(effects: list[float], seed: int) -> None:
     judgement = judged(fleet(np.random.default_rng(seed), effects))

@@ -12,12 +12,12 @@ from orchestrator.devices import vitals
 from orchestrator.devices.fitness import Level, fitness, is_fit
 from orchestrator.devices.readings import Activity
 from orchestrator.devices.vitals import Disk, GpuVitals, Places, Vitals, examine
-from orchestrator.engine.abilities import Abilities, Kind
+from orchestrator.engine.abilities import Abilities, EngineKind
 
 QUIET = Activity(1.0, 0.02, 0.0, {"cpu": 0.01, "memory": 0.0, "io": 0.0}, 0)
 GPU = GpuVitals(0, "Example GPU", True, 1900, 1980, (), 0)
 ENGINE = Abilities(
-    kind=Kind.DOCKER, version="28.0", api_version="1.48", is_rootless=False, cgroup_version=2,
+    kind=EngineKind.DOCKER, version="28.0", api_version="1.48", is_rootless=False, cgroup_version=2,
     storage="overlay2", has_containerd_images=False, has_selinux=False, has_seccomp=True, has_buildkit=True,
 )  # fmt: skip
 GOOD = Vitals(

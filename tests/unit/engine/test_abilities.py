@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator.engine import abilities
-from orchestrator.engine.abilities import Abilities, Kind, limits_problem
+from orchestrator.engine.abilities import Abilities, EngineKind, limits_problem
 from orchestrator.engine.transfer import knows_by_manifest
 
 ANSWERS = Path(__file__).with_name("answers")
@@ -45,7 +45,7 @@ class RecordedEngine:
 def test_docker_of_debian_12_limits_everything() -> None:
     known = recorded("docker-20.10")
 
-    assert (known.kind, known.version, known.api_version) == (Kind.DOCKER, "20.10.24+dfsg1", "1.41")
+    assert (known.kind, known.version, known.api_version) == (EngineKind.DOCKER, "20.10.24+dfsg1", "1.41")
     assert (known.is_rootless, known.cgroup_version, known.storage) == (False, 1, "overlay2")
     assert (known.has_seccomp, known.has_selinux, known.has_containerd_images) == (True, False, False)
     assert (known.has_buildkit, known.gpu_problem, known.unlimited) == (False, None, ())
@@ -55,7 +55,7 @@ def test_docker_of_debian_12_limits_everything() -> None:
 def test_podman_of_root_limits_everything() -> None:
     known = recorded("podman-4.3-rootful")
 
-    assert (known.kind, known.version, known.is_rootless) == (Kind.PODMAN, "4.3.1", False)
+    assert (known.kind, known.version, known.is_rootless) == (EngineKind.PODMAN, "4.3.1", False)
     assert (known.storage, known.has_seccomp, known.unlimited) == ("overlay", True, ())
     assert known.gpu_problem == "Podman 4.3.1 drops the requests for GPUs that Docker's interface has"
 
@@ -125,7 +125,7 @@ def test_bundles_are_loaded_by_manifest_there() -> None:
 def test_current_podman_takes_names_of_gpus() -> None:
     known = recorded("podman-5.4-rootful")
 
-    assert (known.kind, known.version.rpartition(".")[0]) == (Kind.PODMAN, "5.4")
+    assert (known.kind, known.version.rpartition(".")[0]) == (EngineKind.PODMAN, "5.4")
     assert (known.gpu_problem, known.unlimited) == (None, ())
 
 

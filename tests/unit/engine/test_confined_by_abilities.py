@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.engine.abilities import Kind
+from orchestrator.engine.abilities import EngineKind
 from orchestrator.engine.confinement import WRITABLE_IN_PODMAN, Limits, shipped_profile
 from orchestrator.engine.containers import container
 from orchestrator.errors import HostError
@@ -47,7 +47,7 @@ def test_engine_without_limits_is_refused() -> None:
 
 
 def test_podman_reads_the_profile_as_a_file() -> None:
-    (text, path) = (shipped_profile(kind) for kind in (Kind.DOCKER, Kind.PODMAN))
+    (text, path) = (shipped_profile(kind) for kind in (EngineKind.DOCKER, EngineKind.PODMAN))
 
     assert json.loads(Path(path.option).read_text()) == json.loads(text.option)
     assert path.name == text.name

@@ -140,7 +140,12 @@ def test_a_plan_needs_an_engine_to_run(loaded: Path, command: Program, tmp_path:
 
 
 class _Engine:
-    """An engine that has some images, and closes."""
+    """An engine that has some images, says nothing of what it can do, and closes."""
+
+    api = SimpleNamespace(base_url="http://engine", get=lambda _: SimpleNamespace(headers={}))
+
+    def info(self) -> dict[str, str]:
+        return {}
 
     def close(self) -> None:
         pass
