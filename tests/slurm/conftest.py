@@ -11,6 +11,13 @@ from slurm_cluster import SlurmCluster
 from tests.required import missing
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests with a cluster to `make test-slurm` and `make test-all`, as each takes up to a minute."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def _cluster_of_two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     reason = slurm_cluster.missing()
