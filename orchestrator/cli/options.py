@@ -172,6 +172,9 @@ EveryRun = Annotated[bool, typer.Option("--all", help="Every run of the results 
 
 RuntimeOption = Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")]
 Repeats = Annotated[int | None, typer.Option("--repeats", min=1, max=MAX_REPEATS, help="In place of the matrix's own.")]
+Replicate = Annotated[
+    int | None, typer.Option("--replicate", min=1, metavar="N", help="Measure every part on N nodes of the site.")
+]
 Resume = Annotated[
     str | None,
     typer.Option(

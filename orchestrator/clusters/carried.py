@@ -1,4 +1,4 @@
-"""What nodes need of a run that share no folder with the host that submits. It goes along in the batch script."""
+"""The files of a run for nodes that share no folder with the submitting host, carried in the batch script."""
 
 import base64
 import gzip

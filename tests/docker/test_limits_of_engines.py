@@ -1,4 +1,4 @@
-"""What the engine of these tests says of itself, against what its containers show."""
+"""The limits that the engine claims to set, held against those that its containers show."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a cluster does to runs. Nothing is lost or doubled once a run was resumed, and no framework is blamed."""
+"""Faults of a cluster. Nothing is lost or doubled once a run was resumed, and no framework is blamed."""
 
 import os
 import signal

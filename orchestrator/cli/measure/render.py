@@ -17,6 +17,7 @@ from orchestrator.cli.options import (
     NoParity,
     Quick,
     Repeats,
+    Replicate,
     Results,
     Resume,
     Retries,
@@ -44,9 +45,6 @@ class ManifestForm(StrEnum):
 Site = Annotated[
     str | None,
     typer.Option("--site", metavar="FILE", help="Site file with `executor: kubernetes`; by default that of `run`."),
-]
-Replicate = Annotated[
-    int | None, typer.Option("--replicate", min=1, metavar="N", help="Measure every part on N nodes.")
 ]
 
 

@@ -23,6 +23,7 @@ from orchestrator.cli.options import (
     PlanName,
     Quick,
     Repeats,
+    Replicate,
     Results,
     Resume,
     Retries,
@@ -58,9 +59,6 @@ Site = Annotated[
     ),
 ]
 Detach = Annotated[bool, typer.Option("--detach", help="With a scheduler: submit, and return at once.")]
-Replicate = Annotated[
-    int | None, typer.Option("--replicate", min=1, metavar="N", help="Measure every part on N nodes of the site.")
-]
 PartFolder = Annotated[
     Path | None,
     typer.Option("--part", metavar="DIR", hidden=True, help="Measure one part of a run on this node, as its job does."),

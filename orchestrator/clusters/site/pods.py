@@ -5,15 +5,13 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StrictInt
 
 from orchestrator.clusters.site.model import Pods
-from orchestrator.matrix.values.kinds import Text
+from orchestrator.matrix.values.kinds import IMAGE, VARIABLE, Text
 from orchestrator.matrix.values.shapes import Shape
 
-IMAGE = r"^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,511}$"
 DNS_NAME = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 LABEL_KEY = r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
 LABEL_VALUE = r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$"
 QUANTITY = r"^[1-9][0-9]{0,17}(Ki|Mi|Gi|Ti|k|M|G|T)?$"
-VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"
 _OWN = frozenset({"HOME", "ORCHESTRATOR_LOCK_FOLDER", "ORCHESTRATOR_NODE"})
 
 DnsName = Annotated[Text, Field(pattern=DNS_NAME)]

@@ -37,7 +37,7 @@ _UNFIT = re.compile(r"[^\w ./+,:=@~-]")
 
 @dataclass(frozen=True, slots=True)
 class FrozenParts:
-    """What a run on a cluster measures."""
+    """The plan of a run on a cluster, with the parts that its jobs measure."""
 
     planned: PlannedMatrix
     plan: Plan

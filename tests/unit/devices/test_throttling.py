@@ -13,7 +13,7 @@ from tests.unit.devices.test_fitness import GOOD, GPU
 
 
 def test_both_sides_name_the_same_causes() -> None:
-    """What runs in containers cannot import the host's table, and has one of its own."""
+    """Code in containers cannot import the host's table, and has one of its own."""
     assert gpus.CAUSES == throttling.CAUSES
 
 

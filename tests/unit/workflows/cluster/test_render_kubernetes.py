@@ -67,7 +67,7 @@ def test_pods_make_environments_unless_told(small: SmallCluster) -> None:
 
 
 def test_what_is_left_is_rendered_again(small: SmallCluster) -> None:
-    """What a pod has measured is not measured again, and the first file stays."""
+    """Parts that a pod has measured are not measured again, and the first file stays."""
     first = rendered(small)
     small.measure(first.cluster, "000", "node1")
     second = render(small.resumed(resume="latest"), small.host())
