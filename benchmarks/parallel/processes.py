@@ -66,12 +66,6 @@ def start(workload, replica):
     return session
 
 
-def reset_peak(session):
-    """Have the session of one device forget its highest use. Return false where it cannot."""
-    reset = getattr(session, "reset_peak_device_bytes", None)
-    return bool(reset and reset())
-
-
 class _Worker:
     """A process that trains on another device than the first. It ends with this one."""
 
@@ -177,7 +171,7 @@ class _Session:
 
     def reset_peak_device_bytes(self):
         """Have every device count its highest use anew. Return whether all can."""
-        return all([reset_peak(self._own)] + self._ask(RESET))
+        return all([self._own.reset_peak_device_bytes()] + self._ask(RESET))
 
     def facts(self):
         """Return the facts of the first device, and those of all of them. Threads are those of all processes."""

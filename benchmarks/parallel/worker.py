@@ -39,7 +39,7 @@ def _serve(share, number, folder, replies):
         processes.LOSS: lambda: session.loss(handle),
         processes.PEAK: session.peak_device_bytes,
         processes.DEVICE: lambda: device,
-        processes.RESET: lambda: processes.reset_peak(session),
+        processes.RESET: session.reset_peak_device_bytes,
     }
     while True:
         command = sys.stdin.buffer.read(processes.COMMAND.size)
