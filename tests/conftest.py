@@ -48,7 +48,13 @@ GROUP_OF = {f"tests/docker/test_{name}.py": group for group, names in GROUPS.ite
 SHARED = ("tests/docker", "tests/slurm")
 """Folders whose tests share an engine or a cluster."""
 # The longest first, so that no worker is left with one of them at the end.
-FIRST = (*GROUPS, *SHARED, "tests/container/test_parity.py", "tests/container/test_timed_steps.py")
+FIRST = (
+    *GROUPS,
+    *SHARED,
+    "tests/container/test_parity.py",
+    "tests/container/test_planted_parity.py",
+    "tests/container/test_timed_steps.py",
+)
 
 
 def scope(path: str) -> str:

@@ -29,7 +29,7 @@ from container_support import (
 from orchestrator.catalog import Catalog
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.events import ignore
-from orchestrator.resources import ROOT
+from orchestrator.resources import BENCHMARKS, ROOT
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.contract import Result
 from orchestrator.results.parity.contract import ParityResult
@@ -162,3 +162,16 @@ def _answer(folder: Path, ready: Ready, builder: str, path: Path) -> ParityResul
     skip_if_lacking(builder, ended)
     assert ended.returncode == 0, ended.stderr
     return ParityResult.model_validate_json((folder / "result.json").read_bytes())
+
+
+@pytest.fixture
+def with_builder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Lay `benchmarks/` out anew with one more builder in it, and return the folder above."""
+
+    def make(name: str, text: str) -> Path:
+        folder = tmp_path_factory.mktemp("source")
+        shutil.copytree(BENCHMARKS, folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "benchmarks" / "frameworks" / f"{name}.py").write_text(text)
+        return folder
+
+    return make

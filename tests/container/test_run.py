@@ -1,21 +1,16 @@
 """The program as a container starts it: files, phases, exit codes, and what a person sees by hand."""
 
-import json
 import os
-import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from container_support import start
+from planted_builders import Folder, last_line, session
 
 from benchmarks import MEASUREMENT_VERSION
 from orchestrator.analysis.measurements import repeat_measurement
-from orchestrator.resources import BENCHMARKS
 from orchestrator.results.container_answers import read_result
-
-Folder = Callable[..., Path]
 
 BROKEN = {
     "absent": "import a_framework_that_is_not_there\n",
@@ -28,43 +23,6 @@ SMALL = (
     'OPTIMIZER = {"name": "sgd", "learning_rate": 0.1}\n'
     "def build(net):\n    return net.dense(net.flatten(net.input(*INPUT_SHAPE)), CLASSES)\n"
 )
-SESSION = """
-OPTIONS = {{"fast": True}}
-class Session:
-    short_blocks, batches, parameters = True, (None,), {parameters}
-    def step(self, batch): {step}
-    def synchronise(self, handle): pass
-    def fetch(self, handle): return {logits}
-    def loss(self, handle): return {loss}
-    def facts(self): return dict(framework_version=None, layout=None, precision=None, threads=None, device="none")
-    def peak_device_bytes(self): return None
-def start(workload):
-    {start}
-    return Session()
-"""
-
-
-@pytest.fixture
-def with_builder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Lay `benchmarks/` out anew with one more builder in it, and return the folder above."""
-
-    def make(name: str, text: str) -> Path:
-        folder = tmp_path_factory.mktemp("source")
-        shutil.copytree(BENCHMARKS, folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "benchmarks" / "frameworks" / f"{name}.py").write_text(text)
-        return folder
-
-    return make
-
-
-def session(**parts: str) -> str:
-    return SESSION.format(
-        **({"parameters": "None", "step": "pass", "logits": "None", "loss": "1.0", "start": "pass"} | parts)
-    )
-
-
-def last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
 
 
 def test_request_is_answered_and_leaves_nothing_else(io: Folder) -> None:
@@ -349,76 +307,6 @@ def test_epochs_are_blocks_over_all_samples(io: Folder) -> None:
 
     result = read_result(folder / "result.json")
     assert [(block.steps, block.samples) for block in result.blocks] == [(240, 48_000)] * 3
-
-
-def test_by_hand_a_readable_result_is_printed() -> None:
-    ended = start("lenet", "--batch-size", "100", BENCH_BUILDER="noop")
-
-    assert ended.returncode == 0, ended.stderr
-    first, *rest = ended.stdout.splitlines()
-    assert re.fullmatch(r"LeNet, train, batches of 100, noop, Python 3\.\d+\.\d+", first)
-    assert [line.split()[0] for line in rest] == ["throughput", "step", "latency", "loss", "model", "start", "memory"]
-    assert "60170 parameters" in ended.stdout
-
-
-def test_by_hand_an_operator_is_measured() -> None:
-    ended = start("gemm", "--mode", "ops", "--axis", "size=8", "--axis", "seeds=2", BENCH_BUILDER="noop")
-
-    assert ended.returncode == 0, ended.stderr
-    first, axes, latency, *_ = ended.stdout.splitlines()
-    assert re.match(r"gemm, ops, noop, Python 3\.", first)
-    assert axes == "axes        size 8, seeds 2, tries 5"
-    assert re.fullmatch(r"latency     p50 \S+ us, p90 \S+ us, p99 \S+ us \(every call synchronised\)", latency)
-
-
-def test_by_hand_json_is_alone_on_stdout(with_builder: Callable[..., Path]) -> None:
-    """By hand, JSON is alone on stdout, whatever the framework prints."""
-    noisy = "import os\nprint('chatter')\nos.write(1, b'from C\\n')\n" + session()
-
-    ended = start("mlp", "--framework", "mine", "--json", "--mode", "infer", path=with_builder("mine", noisy))
-
-    result = json.loads(ended.stdout)
-    assert result["loss"] is None
-    assert result["cell"] == "by-hand/mlp-infer-b32"
-    assert {"chatter", "from C"} <= set(ended.stderr.split("\n"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (
-            ["lenet", "--batch-size", "many"],
-            "argument --batch-size: invalid int value: 'many'; --help shows what there is",
-        ),
-        (["lenet", "--batch-size", "0"], "bad request: 'batch_size' must be a whole number of at least 1"),
-        (["lenet", "--steps", "5", "--epochs", "1"], "give either --steps or --epochs"),
-        (["lenet", "--axis", "size=8"], "--axis does not go with --mode train"),
-        (["gemm", "--mode", "ops", "--steps", "0"], "--steps does not go with --mode ops"),
-        (["gemm", "--mode", "ops", "--dataset", "mnist"], "--dataset does not go with --mode ops"),
-        (["gemm", "--mode", "ops", "--feed", "fed"], "--feed does not go with --mode ops"),
-        (["gemm", "--mode", "ops", "--workers", "2"], "--workers does not go with --mode ops"),
-        (["lenet", "--option", "fast"], "--option fast has no value; write --option fast=VALUE"),
-        (["lennet"], "there is no model 'lennet' in this image"),
-        ([], "name a model, such as lenet; --help shows what there is"),
-    ],
-)
-def test_by_hand_a_mistake_is_one_sentence(arguments: list[str], sentence: str) -> None:
-    ended = start(*arguments, BENCH_BUILDER="noop")
-
-    assert (ended.returncode, ended.stderr) == (5, sentence + "\n")
-
-
-def test_by_hand_an_option_is_read_literally(with_builder: Callable[..., Path]) -> None:
-    """By hand, the value of an option is read as what it says."""
-    path = with_builder("mine", session(start="assert workload.options == {'fast': False}"))
-
-    assert start("lenet", "--framework", "mine", "--option", "fast=false", path=path).returncode == 0
-
-
-def test_epochs_by_hand_replace_steps() -> None:
-    ended = start("lenet", "--framework", "noop", "--epochs", "2", "--json")
-
-    assert [block["steps"] for block in json.loads(ended.stdout)["blocks"]] == [240, 240]
 
 
 def test_without_telemetry_nothing_is_read_around_blocks(io: Folder) -> None:

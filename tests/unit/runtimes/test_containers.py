@@ -1,34 +1,27 @@
 """The life of a container on an engine in memory: always removed, whatever the engine does."""
 
 import json
-import socket
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import docker
 import pytest
 import requests
-from docker.errors import APIError, NotFound
+from docker.errors import NotFound
 
-from orchestrator import processes
 from orchestrator.devices import Allocation, Gpu
 from orchestrator.devices.job_bounds import JobBounds
 from orchestrator.domain import BuildSettings, Status, System
-from orchestrator.engine import containers
 from orchestrator.engine.confinement import Limits, shipped_profile
-from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container, labelled, remove
-from orchestrator.errors import HostError
+from orchestrator.engine.containers import DATA, SCRIPT, container, labelled, remove
 from orchestrator.files import BoundedLog
 from orchestrator.images.making import BuildFailure, Built
-from orchestrator.processes import Cause, LostError, StartError, Watch
+from orchestrator.processes import Cause, StartError
 from orchestrator.resources import IMAGES
 from orchestrator.runtimes import (
     DockerRuntime,
-    Owner,
     Ready,
     Task,
     Unavailable,
@@ -36,94 +29,7 @@ from orchestrator.runtimes import (
     this_process,
 )
 from orchestrator.runtimes.docker import _provided
-from tests.unit.runtimes.late_clock import LateClock
-
-OWNER = Owner("boot", "pid:[1]", 1, "1")
-
-
-def refusal(text: str) -> APIError:
-    response = requests.Response()
-    response.status_code = 500
-    return APIError("500", response=response, explanation=text)
-
-
-class FakeApi:
-    """An engine that says one line, ends with an exit code, and remembers what it was asked."""
-
-    def __init__(self, **failures: Exception) -> None:
-        self.failures = failures
-        self.asked: list[str] = []
-        self.made: dict[str, Any] = {}
-        self.exit_code = 0
-        self.oom = False
-        self.state: dict[str, Any] = {}
-        self.declared: list[str] = []
-        self.present_volumes: list[dict[str, Any]] = []
-        self.removed_volumes: list[str] = []
-        self.mounts: list[dict[str, Any]] = []
-        self.present: list[dict[str, Any]] = []
-        self.hang = threading.Event()
-        self.hang.set()
-        self.create_host_config = docker.APIClient(base_url="http://127.0.0.1:1", version="1.41").create_host_config
-
-    def _ask(self, name: str) -> None:
-        self.asked.append(name)
-        if name in self.failures:
-            raise self.failures[name]
-
-    def inspect_image(self, image: str) -> dict[str, Any]:
-        return {"Config": {"Volumes": {path: {} for path in self.declared} or None}}
-
-    def volumes(self, filters: dict[str, str]) -> dict[str, Any]:
-        return {"Volumes": self.present_volumes or None}
-
-    def remove_volume(self, name: str, force: bool) -> None:
-        self.removed_volumes.append(name)
-
-    def create_container(self, **made: Any) -> dict[str, str]:
-        self.made = made
-        self._ask("create")
-        return {"Id": "c0ffee"}
-
-    def attach_socket(self, identity: str, params: dict[str, int]) -> Any:
-        self._ask("attach")
-        ours, theirs = socket.socketpair()
-        said = b"hello\n"
-        ours.sendall(b"\x01\x00\x00\x00" + len(said).to_bytes(4, "big") + said)
-        ours.close()
-        stream = theirs.makefile("rb", buffering=0)
-        return SimpleNamespace(
-            recv=theirs.recv,
-            fileno=theirs.fileno,
-            _response=SimpleNamespace(close=lambda: (stream.close(), theirs.close())),
-        )
-
-    def start(self, identity: str) -> None:
-        self._ask("start")
-
-    def wait(self, identity: str, timeout: float | None = None) -> None:
-        self.hang.wait()
-        self._ask("wait")
-
-    def inspect_container(self, identity: str) -> dict[str, Any]:
-        self._ask("inspect")
-        state = {"ExitCode": self.exit_code, "OOMKilled": self.oom} | self.state
-        return {"State": state, "Image": "sha256:1", "Mounts": self.mounts}
-
-    def remove_container(self, identity: str, force: bool, v: bool) -> None:
-        self.hang.set()
-        self._ask("remove")
-
-    def containers(self, all: bool, filters: dict[str, str]) -> list[dict[str, Any]]:  # noqa: A002 - the engine's name
-        return self.present
-
-
-def client(api: FakeApi) -> Any:
-    return SimpleNamespace(api=api)
-
-
-def spec(folder: Path) -> ContainerSpec:
-    return ContainerSpec("image", folder, "1000:1000", cpus=(0, 2), limits=Limits(64), gpus=("GPU-3",))
+from tests.unit.runtimes.engine_in_memory import OWNER, FakeApi, client, refusal, spec
 
 
 def test_container_steps_come_in_order(tmp_path: Path) -> None:
@@ -285,47 +191,6 @@ def test_endless_container_is_removed(cause: Cause, tmp_path: Path) -> None:
     assert "remove" in api.asked
 
 
-@pytest.fixture
-def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
-    """A look that takes an hour."""
-    for module in (processes, containers):
-        monkeypatch.setattr(module, "time", LateClock(tmp_path / "late"))
-    return lambda: (tmp_path / "late").touch() or False
-
-
-@pytest.mark.parametrize(("ran_s", "cause", "exit_code"), [(250, Cause.EXITED, 7), (750, Cause.TIMED_OUT, None)])
-def test_late_look_asks_engine_for_the_end(
-    tmp_path: Path, late: Watch, ran_s: float, cause: Cause, exit_code: int | None
-) -> None:
-    """If nobody looked until the time was over, the engine's own times decide if the container was over it."""
-    api, began = FakeApi(), datetime(2026, 1, 1, tzinfo=UTC)
-    api.exit_code = 7
-    api.state = {
-        "Status": "exited",
-        "StartedAt": began.isoformat().replace("+00:00", "Z"),
-        "FinishedAt": (began + timedelta(seconds=ran_s)).isoformat().replace("+00:00", "Z"),
-    }
-    with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
-        api.hang.clear()
-        owned.start()
-        end = owned.wait(600, threading.Event(), watch=late)
-
-    assert (end.cause, end.exit_code) == (cause, exit_code)
-    assert end.wall_s < 3600
-
-
-def test_late_look_finds_a_container_that_still_runs(tmp_path: Path, late: Watch) -> None:
-    api = FakeApi()
-    api.state = {"Status": "running", "StartedAt": "2026-01-01T00:00:00Z", "FinishedAt": "0001-01-01T00:00:00Z"}
-    with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
-        api.hang.clear()
-        owned.start()
-        end = owned.wait(600, threading.Event(), watch=late)
-
-    assert (end.cause, end.exit_code) == (Cause.TIMED_OUT, None)
-    assert end.wall_s >= 600
-
-
 def test_removal_is_tried_three_times() -> None:
     """Removing what has gone is fine, and what will not go is reported after three tries."""
     remove(client(FakeApi(remove=NotFound("gone"))), "c0ffee")
@@ -427,62 +292,6 @@ def test_build_results_become_what_runs_need(tmp_path: Path) -> None:
     assert _provided(Built("i", "sha256:1", "i:1-abc")) == Ready("i", "i:1-abc", (), "sha256:1", None)
     assert _provided(BuildFailure("i", "no room", log)) == Unavailable("i", Status.BUILD_FAILED, "no room", log)
     assert _provided(BuildFailure("i", "stopped")) == Unavailable("i", Status.NOT_RUN, "stopped")
-
-
-def gone(times: int, api: FakeApi) -> Any:
-    """An engine whose container is lost with it, and that answers again after some knocks."""
-    knocks = iter([requests.ConnectionError("connection refused")] * times)
-    lost = requests.ConnectionError("connection refused")
-    api.failures = {"wait": lost, "remove": lost}
-
-    def ping() -> bool:
-        for error in knocks:
-            raise error
-        api.failures = {}
-        return True
-
-    return SimpleNamespace(api=api, ping=ping)
-
-
-def launch(engine: Any, folder: Path, stop: threading.Event | None = None) -> None:
-    runtime = DockerRuntime(engine, BuildSettings(), user="1:1", owner=OWNER)
-    task = Task(Ready("i", "handle"), folder, folder / "log.txt", System("cpu"), Allocation((0,)), 120.0)
-    runtime.launch(task, stop=stop or threading.Event(), watch=lambda: None)
-
-
-def test_lost_engine_is_awaited_and_cleaned(tmp_path: Path) -> None:
-    """An engine that goes away is waited for and then rid of the container."""
-    api = FakeApi()
-    with pytest.raises(LostError, match="the engine was lost: connection refused"):
-        launch(gone(2, api), tmp_path)
-
-    assert api.asked == ["create", "inspect", "attach", "start", "wait", "remove", "remove", "remove", "remove"]
-    assert api.failures == {}
-
-
-def test_absent_engine_is_awaited_without_removal(tmp_path: Path) -> None:
-    """An engine that is not there at all is waited for, with nothing to remove."""
-    api = FakeApi()
-    engine = gone(1, api)
-    api.failures["create"] = requests.ConnectionError("connection refused")
-    with pytest.raises(LostError):
-        launch(engine, tmp_path)
-
-    assert api.asked == ["create"]
-
-
-@pytest.mark.parametrize("stopped", [True, False])
-def test_engine_gone_for_good_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool) -> None:
-    """An engine that does not come back ends the run with an error of this host."""
-    stop = threading.Event()
-    if stopped:
-        stop.set()
-    else:
-        monkeypatch.setattr("orchestrator.runtimes.docker.ENGINE_PATIENCE_S", 0.0)
-    api = FakeApi(create=requests.ConnectionError("connection refused"))
-    engine = SimpleNamespace(api=api, ping=lambda: api._ask("create"))
-    with pytest.raises(HostError, match="the engine was lost: connection refused; start the engine again"):
-        launch(engine, tmp_path, stop)
 
 
 def test_client_proxies_stay_out_of_container(tmp_path: Path) -> None:
