@@ -99,33 +99,13 @@ def bisect(
     from orchestrator.workflows.search.options import SearchOptions
     from orchestrator.workflows.search.search import search
 
-    result = search(
-        SearchOptions(
-            good=good,
-            bad=bad,
-            cell=cell,
-            metric=metric,
-            every=every,
-            file=file,
-            max_blocks=max_blocks,
-            prereleases=prereleases,
-            yanked=yanked,
-            base_image=base_image,
-            models=models,
-            data=data,
-            no_parity=no_parity,
-            limit=limit,
-            runtime=runtime,
-            images=images,
-            results=results,
-            resume=resume,
-            retry_failed=retry_failed,
-            jobs=jobs,
-            idle_wait_s=idle_wait,
-            exclusive=exclusive,
-        ),
-        this_host(),
-    )
+    options = SearchOptions(
+        good=good, bad=bad, cell=cell, metric=metric, every=every, file=file, max_blocks=max_blocks,
+        prereleases=prereleases, yanked=yanked, base_image=base_image, models=models, data=data, no_parity=no_parity,
+        limit=limit, runtime=runtime, images=images, results=results, resume=resume, retry_failed=retry_failed,
+        jobs=jobs, idle_wait_s=idle_wait, exclusive=exclusive,
+    )  # fmt: skip
+    result = search(options, this_host())
     findings = result.record.found
     if not result.complete or findings is None:
         raise stopped(result.resume_command)

@@ -115,38 +115,14 @@ def regress(
     from orchestrator.workflows.regress import RegressOptions
 
     shown_as = outputs.wanted_format(REGRESSION, format_, output, json=json)
-    result = workflow.regress(
-        RegressOptions(
-            baseline=baseline,
-            candidate=candidate,
-            file=file,
-            metrics=tuple(metric),
-            select=tuple(select),
-            exclude=tuple(exclude),
-            until_precise=until_precise,
-            max_blocks=max_blocks,
-            repeats=repeats,
-            confirm=confirm,
-            base_image=base_image,
-            models=models,
-            data=data,
-            no_parity=no_parity,
-            limit=limit,
-            runtime=runtime,
-            images=images,
-            results=results,
-            resume=resume,
-            jobs=jobs,
-            retries=retries,
-            retry_failed=retry_failed,
-            extra_repeats=extra_repeats,
-            idle_wait_s=idle_wait,
-            exclusive=exclusive,
-            format=shown_as,
-            output=output,
-        ),
-        this_host(),
-    )
+    options = RegressOptions(
+        baseline=baseline, candidate=candidate, file=file, metrics=tuple(metric), select=tuple(select),
+        exclude=tuple(exclude), until_precise=until_precise, max_blocks=max_blocks, repeats=repeats, confirm=confirm,
+        base_image=base_image, models=models, data=data, no_parity=no_parity, limit=limit, runtime=runtime,
+        images=images, results=results, resume=resume, jobs=jobs, retries=retries, retry_failed=retry_failed,
+        extra_repeats=extra_repeats, idle_wait_s=idle_wait, exclusive=exclusive, format=shown_as, output=output,
+    )  # fmt: skip
+    result = workflow.regress(options, this_host())
     outputs.show_regression(result.regression, result.page, shown_as, is_written=output is not None)
     if not result.regression.complete:
         raise stopped(result.resume_command)
