@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import tarfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -33,14 +34,15 @@ def packed(run: Path, parts: Iterable[str]) -> str:
 def unpack(content: bytes, folder: Path) -> None:
     """Write the files of `packed`, from its decoded bytes, into a folder. Raises `InputError` if they are none."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        files = gzip.decompress(content)  # as a whole, since a reader of the archive stops before the checksum
+        with tarfile.open(fileobj=io.BytesIO(files), mode="r:") as archive:
             for member in archive:
                 path, file = PurePosixPath(member.name), archive.extractfile(member)
                 if file is None or path.is_absolute() or ".." in path.parts:
                     raise InputError(f"{member.name!r} is no input of a part")
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(file.read())
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile) as error:
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"no inputs of a part: {error}; they come in a batch script of this program") from error
 
 
