@@ -48,8 +48,10 @@ def _proof(cells: Sequence[CellReport], proved_with: ProvedWith) -> str:
         f"({proved_with.ratio:.3f} ×, {proved_with.low:.3f}–{proved_with.high:.3f})"
     )
     cores = {each.cell.id: busy for each in cells if (busy := _cores_beside_others(each)) is not None}
-    if proved_cores is None or not cores:
+    if proved_cores is None:
         return f"{proof}; how many CPU cores it kept busy is not known, nor which cells are heavier"
+    if not cores:
+        return f"{proof}, which kept {proved_cores:.2f} CPU cores busy; those of the cells here are not known"
     heavier = sorted(
         (name for name, busy in cores.items() if busy > _HEAVIER * proved_cores), key=lambda name: -cores[name]
     )

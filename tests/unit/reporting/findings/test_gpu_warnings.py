@@ -19,13 +19,14 @@ HEAVIER = (
 
 
 def warnings(
-    *, ran_on: list[str], beside: str, idle_builders: tuple[str, ...] = (), proved_with: ProvedWith | None = None
-) -> list[str]:
+    *, ran_on: list[str], beside: str, idle_builders: tuple[str, ...] = (), proved_with: ProvedWith | None = None,
+    samples_per_s: float = 100.0,
+) -> list[str]:  # fmt: skip
     """The warnings on two cells, of which the second is twice as fast, on GPUs each 20 % slower than the one before."""
     cells = [s.cell(each, repeats=len(ran_on)) for each in (s.MXNET, s.TORCH)]
     stored: list[Stored] = []
     for number, cell in enumerate(cells):
-        rates = [(1 + number) * (100.0 - 20.0 * int(gpu[-1])) for gpu in ran_on]
+        rates = [(1 + number) * samples_per_s * (1.0 - 0.2 * int(gpu[-1])) for gpu in ran_on]
         stored += [
             replace(each, outcome=replace(each.outcome, ran_on=gpu, beside=beside))
             for each, gpu in zip(s.ok(cell, rates, spread=0.0), ran_on, strict=True)
@@ -65,6 +66,14 @@ def test_heavier_cells_than_that_of_the_proof_are_told(cpu_cores: float | None, 
 
     proved = "that cells beside others are as fast as alone was proved with light (0.999 ×, 0.990–1.010)"
     assert warning == proved + said.format(*cells)
+
+
+def test_a_proof_keeps_its_cores_without_others() -> None:
+    """The cells here are too fast for the CPU clock, so that theirs are not known."""
+    proof = ProvedWith(cell="light", ratio=0.999, low=0.99, high=1.01, cpu_cores=0.5)
+    _, warning, _ = warnings(ran_on=["GPU-0", "GPU-1"], beside="other/0", proved_with=proof, samples_per_s=1e7)
+
+    assert warning.endswith(", which kept 0.50 CPU cores busy; those of the cells here are not known")
 
 
 def test_cells_alone_need_no_proof() -> None:
