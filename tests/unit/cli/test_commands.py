@@ -6,9 +6,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import pytest
+import requests
 import typer
 import yaml
 
@@ -17,6 +18,7 @@ from orchestrator.cli import main
 from orchestrator.cli.program import COMMANDS
 from orchestrator.reporting.formats import HTML, formats_of
 from orchestrator.reporting.reports.run import RUN
+from orchestrator.workflows import plan as planning
 from tests.envelopes import data_of
 from tests.until import until
 
@@ -300,6 +302,17 @@ def test_output_that_cannot_be_written_exits_3(tmp_path: Path) -> None:
     ended = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert (ended.returncode, ended.stderr) == (3, "output cannot be written: No space left on device\n")
+
+
+def test_an_engine_that_is_too_slow_exits_3(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The errors of `requests` are an `OSError` without a number."""
+
+    def too_slow(*_: object) -> NoReturn:
+        raise requests.ReadTimeout("Read timed out. (read timeout=60)")
+
+    monkeypatch.setattr(planning, "plan", too_slow)
+
+    assert program("plan") == (3, "", "no answer: Read timed out. (read timeout=60); try again\n")
 
 
 def test_an_interruption_while_loading_exits_130(tmp_path: Path) -> None:
