@@ -5,12 +5,11 @@ Kueue admits the Jobs, which are suspended until then.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from orchestrator.clusters.arrays import minutes
+from orchestrator.clusters.arrays import Wanted, minutes
 from orchestrator.clusters.parts import Part
 from orchestrator.clusters.site.model import Pods, Site
 from orchestrator.wording import counted
@@ -25,16 +24,6 @@ RESULTS = "/results"
 HOME, TMP, SHM = "/home/bench", "/tmp", "/dev/shm"  # noqa: S108 - the pod's own
 NODE_VARIABLE = "ORCHESTRATOR_NODE"
 """Names the node to the program, which sees the name of its pod as that of the host."""
-
-
-@dataclass(frozen=True, slots=True)
-class WantedPods:
-    """A part that pods are wanted for, each on a node of its own."""
-
-    part: Part
-    count: int = 1
-    measured_on: tuple[str, ...] = ()
-    """Nodes that have measured it already, where another node has to."""
 
 
 def lacking(parts: Iterable[Part], pods: Pods) -> Iterator[str]:
@@ -54,7 +43,7 @@ def text(run: str, jobs: Iterable[dict[str, Any]]) -> str:
     return head + yaml.safe_dump_all(jobs, sort_keys=False, explicit_start=True, width=120)
 
 
-def job(wanted: WantedPods, run: str, site: Site, pods: Pods, *, retry_failed: bool = False) -> dict[str, Any]:
+def job(wanted: Wanted, run: str, site: Site, pods: Pods, *, retry_failed: bool = False) -> dict[str, Any]:
     """Return the Job of a part."""
     part = wanted.part
     labels = {NAME_LABEL: NAME, RUN_LABEL: run, PART_LABEL: part.name}
@@ -70,8 +59,8 @@ def job(wanted: WantedPods, run: str, site: Site, pods: Pods, *, retry_failed: b
         "metadata": metadata,
         "spec": {
             "suspend": True,  # until Kueue admits it
-            "parallelism": wanted.count,
-            "completions": wanted.count,
+            "parallelism": wanted.nodes,
+            "completions": wanted.nodes,
             # A pod that fails ends by itself, and not the others. A later rendering tries again with what is left.
             "completionMode": "Indexed",
             "backoffLimitPerIndex": 0,
@@ -84,7 +73,7 @@ def job(wanted: WantedPods, run: str, site: Site, pods: Pods, *, retry_failed: b
     }
 
 
-def _pod(wanted: WantedPods, pods: Pods, run: str, arguments: list[str]) -> dict[str, Any]:
+def _pod(wanted: Wanted, pods: Pods, run: str, arguments: list[str]) -> dict[str, Any]:
     selector = {"nodeSelector": dict(pods.node_selector)} if pods.node_selector else {}
     tolerations = [{"key": key, "operator": "Exists"} for key in pods.tolerations]
     apart = {"labelSelector": {"matchLabels": {NAME_LABEL: NAME}}, "topologyKey": HOST_LABEL}
@@ -97,7 +86,7 @@ def _pod(wanted: WantedPods, pods: Pods, run: str, arguments: list[str]) -> dict
         **({"tolerations": tolerations} if tolerations else {}),
         "affinity": {
             "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]},
-            **_elsewhere(wanted.measured_on),
+            **_nodes(wanted),
         },
         "securityContext": {
             "runAsNonRoot": True,
@@ -117,12 +106,23 @@ def _pod(wanted: WantedPods, pods: Pods, run: str, arguments: list[str]) -> dict
     }
 
 
-def _elsewhere(nodes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the affinity to other nodes than these."""
-    if not nodes:
-        return {}
-    others = {"matchExpressions": [{"key": HOST_LABEL, "operator": "NotIn", "values": list(nodes)}]}
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [others]}}}
+def _nodes(wanted: Wanted) -> dict[str, Any]:
+    """Return the affinity to nodes that have not measured a part, and best to those that have begun it.
+
+    A pod that had to come to one of those would wait for ever if that node has gone.
+    """
+    affinity: dict[str, Any] = {}
+    if wanted.measured_on:
+        others = _named("NotIn", wanted.measured_on)
+        affinity["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": [others]}
+    if wanted.begun_on:
+        same = {"weight": 100, "preference": _named("In", wanted.begun_on)}
+        affinity["preferredDuringSchedulingIgnoredDuringExecution"] = [same]
+    return {"nodeAffinity": affinity} if affinity else {}
+
+
+def _named(operator: str, nodes: tuple[str, ...]) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": HOST_LABEL, "operator": operator, "values": list(nodes)}]}
 
 
 def _container(pods: Pods, run: str, arguments: list[str]) -> dict[str, Any]:

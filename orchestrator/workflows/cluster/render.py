@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.clusters.arrays import minutes
+from orchestrator.clusters.arrays import Wanted, minutes
 from orchestrator.clusters.folder import ClusterRun, part_states
-from orchestrator.clusters.kubernetes import WantedPods, job, lacking, text
+from orchestrator.clusters.kubernetes import job, lacking, text
 from orchestrator.clusters.record import ClusterRecord, plan_of
 from orchestrator.clusters.site import Pods, Site
 from orchestrator.domain import Plan
@@ -57,10 +57,10 @@ def render(options: ClusterOptions, host: Host) -> RenderResult:
     cluster, record = _new(options, host) if options.resume is None else _resumed(options, options.resume)
     pods = _pods(record.site, str(cluster.folder))
     states = part_states(cluster, record, retry_failed=options.retry_failed)
-    wanted = [WantedPods(state.part, state.missing, state.complete) for state in states if state.missing]
+    wanted = [Wanted(state.part, state.missing, state.complete, state.failed) for state in states if state.missing]
     path = _write(cluster, record, pods, wanted, retry_failed=options.retry_failed) if wanted else None
     jobs = (
-        RenderedJob(each.part.name, each.part.groups, each.count, minutes(each.part.seconds, record.site.time))
+        RenderedJob(each.part.name, each.part.groups, each.nodes, minutes(each.part.seconds, record.site.time))
         for each in wanted
     )
     return RenderResult(cluster, pods.claim, path, tuple(jobs), _pythons(record) if wanted else ())
@@ -107,9 +107,7 @@ def _resumed(options: ClusterOptions, name: str) -> tuple[ClusterRun, ClusterRec
     return ClusterRun(cluster.folder.absolute()), cluster.record()
 
 
-def _write(
-    cluster: ClusterRun, record: ClusterRecord, pods: Pods, wanted: list[WantedPods], *, retry_failed: bool
-) -> Path:
+def _write(cluster: ClusterRun, record: ClusterRecord, pods: Pods, wanted: list[Wanted], *, retry_failed: bool) -> Path:
     """Write the Jobs to a file of their own, and return it. What was written before stays."""
     folder = made_folder(cluster.folder / FOLDER)
     path = folder / f"jobs-{sum(1 for _ in folder.glob('jobs-*.yaml')) + 1}.yaml"

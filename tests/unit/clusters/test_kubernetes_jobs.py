@@ -12,7 +12,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from orchestrator.clusters.kubernetes import QUEUE_LABEL, WantedPods, job, lacking, text
+from orchestrator.clusters.arrays import Wanted
+from orchestrator.clusters.kubernetes import QUEUE_LABEL, job, lacking, text
 from orchestrator.clusters.parts import NodeNeeds, Part
 from orchestrator.clusters.site import Executor, Pods, Site, TimeLimits
 from orchestrator.clusters.site.pods import DNS_NAME, LABEL_KEY, LABEL_VALUE
@@ -38,10 +39,10 @@ def site(pods: Pods) -> Site:
 
 
 def jobs(pods: Pods, **of_each: Any) -> list[dict[str, Any]]:
-    return [job(WantedPods(part, **of_each), RUN, site(pods), pods) for part in PARTS]
+    return [job(Wanted(part, **of_each), RUN, site(pods), pods) for part in PARTS]
 
 
-FILES = {"small": jobs(SMALL)[:1], "large": jobs(LARGE, count=2, measured_on=("node7",))}
+FILES = {"small": jobs(SMALL)[:1], "large": jobs(LARGE, nodes=2, measured_on=("node7",), begun_on=("node8",))}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -137,7 +138,10 @@ def test_time_limits_come_from_the_estimate() -> None:
 
 
 def test_every_replicate_has_a_node() -> None:
-    """No two pods of ours share a node, and those that measured before are left to others."""
+    """No two pods of ours share a node.
+
+    Nodes that have measured the part are left to others, and one that has begun it is preferred.
+    """
     (document, _) = FILES["large"]
     affinity = pod_of(document)["affinity"]
 
@@ -147,6 +151,9 @@ def test_every_replicate_has_a_node() -> None:
     assert apart["labelSelector"]["matchLabels"].items() <= document["spec"]["template"]["metadata"]["labels"].items()
     (term,) = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert term["matchExpressions"] == [{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["node7"]}]
+    (same,) = affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    begun = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node8"]}
+    assert same == {"weight": 100, "preference": {"matchExpressions": [begun]}}
 
 
 def test_what_no_node_has_is_named() -> None:

@@ -80,6 +80,25 @@ def test_what_is_left_is_rendered_again(small: SmallCluster) -> None:
     assert cluster_report(ClusterRun(first.cluster.folder)).problems == ()
 
 
+def test_failed_parts_go_back_to_their_nodes(small: SmallCluster) -> None:
+    """There the other figures of the part stay."""
+    cluster = rendered(small).cluster
+    small.measure(cluster, "000", "node1")
+    small.measure(cluster, "001", "node2")
+    outcome = next(cluster.folder.glob("parts/000/*/noop*/*/*/outcome.json"))
+    outcome.write_text(outcome.read_text().replace('"status": "ok"', '"status": "timeout"'))
+
+    result = render(small.resumed(resume="latest", retry_failed=True), small.host())
+    assert result.path
+    (job,) = yaml.safe_load_all(result.path.read_text())
+    pod = job["spec"]["template"]["spec"]
+    (preferred,) = pod["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert pod["containers"][0]["args"][-1] == "--retry-failed"
+    assert preferred["preference"]["matchExpressions"] == [
+        {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node1"]}
+    ]
+
+
 def test_merged_runs_go_on_where_they_began(small: SmallCluster) -> None:
     cluster = rendered(small).cluster
     (cluster.folder / MERGED).touch()
