@@ -29,7 +29,8 @@ class FleetOptions(ClusterOptions):
 def site_of(options: FleetOptions, host: Host) -> Site:
     """Return the site whose nodes are compared. Nodes that are named need no site file.
 
-    Raises `InputError` with every mistake of the site file, and for a site without a scheduler.
+    Raises `InputError` with every mistake of the site file, for a site without a scheduler, and for one whose nodes
+    cannot be told.
     """
     site = chosen_site(replace(options, detach=False), host) or (Site(Executor.SLURM) if options.nodes else None)
     if site is None:
@@ -41,6 +42,14 @@ def site_of(options: FleetOptions, host: Host) -> Site:
         raise InputError(
             "--fleet compares results that all nodes leave in one folder: leave out `on_nodes` of the site"
         )
+    if not options.nodes and "nodelist" not in dict(site.sbatch):
+        # Each job is bound to its node, so that the scheduler refuses those of nodes that are unfit.
+        bounds = {"constraint": site.constraint, "reservation": site.reservation}
+        untold = [f"{key}: {value}" for key, value in bounds.items() if value]
+        if untold:
+            raise InputError(
+                *(f"--fleet cannot tell which nodes have `{each}`: name them with --node" for each in untold)
+            )
     return replace(site, replicate=1)
 
 

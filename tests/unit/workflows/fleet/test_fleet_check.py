@@ -103,6 +103,15 @@ def test_nodes_may_be_named_without_a_site(small: SmallCluster, fake: FakeSlurm)
     assert call == ["--noheader", "--Node", "--format=%N|%T", "--nodes=node[1-3],node5"]
 
 
+@pytest.mark.parametrize("changes", [{"nodes": ["node[1-3]"]}, {}])
+def test_named_nodes_may_have_a_constraint(small: SmallCluster, changes: dict[str, object]) -> None:
+    """By the command, or by the site file."""
+    listed = "" if changes else "sbatch: {nodelist: 'node[1-3]'}\n"
+    (small.folder / "site.yaml").write_text(f"{SITE}constraint: h100\n{listed}")
+
+    assert {part.node for part in begun(small, **changes).record().parts} == set(NODES)
+
+
 def test_excluded_nodes_are_left_out(small: SmallCluster, fake: FakeSlurm) -> None:
     (small.folder / "site.yaml").write_text(f"{SITE}sbatch: {{exclude: 'node[5,6]'}}\n")
     fake.answers("sinfo", "".join(f"node{number}|idle\n" for number in range(1, 7)), call=1)
@@ -163,6 +172,8 @@ def test_a_check_is_no_run_of_a_matrix(small: SmallCluster) -> None:
         ("version: 1\nexecutor: local\n", {"detach": False}, "says `executor: local`"),
         (None, {"detach": False}, "name its site file with --site FILE, or --node NODE"),
         (f"{SITE}results: {{on_nodes: /local/bench}}\n", {}, "leave out `on_nodes` of the site"),
+        (f"{SITE}constraint: h100\n", {}, "cannot tell which nodes have `constraint: h100`: name them with --node"),
+        (f"{SITE}reservation: night\n", {}, "cannot tell which nodes have `reservation: night`: name them with --node"),
         (SITE, {"rounds": 2}, "--rounds 2: a fleet check needs 3 rounds"),
         (SITE, {"select": ["x*"]}, "x*"),
         (SITE, {"file": None, "resume": "latest"}, "no fleet check 'latest'"),
