@@ -9,7 +9,7 @@ from orchestrator.workflows import option_values
 from orchestrator.workflows.cluster.options import ClusterOptions, chosen_site
 from orchestrator.workflows.cluster.run import ClusterResult, resume, run
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import find_cluster_run
+from orchestrator.workflows.inputs.cluster_runs import required_cluster_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,6 @@ def follow(options: FollowOptions, host: Host) -> ClusterResult:
 
     Example: `follow(FollowOptions(run="latest"), this_host()).report`
     """
-    cluster = find_cluster_run(options.results, options.run)
-    if cluster is None:
-        raise InputError(f"{options.results}: no run on a cluster {options.run!r}; `runs` lists all runs")
+    cluster = required_cluster_run(options.results, options.run)
     wanted = ClusterOptions(results=options.results, retry_failed=options.retry_failed, detach=options.detach)
     return resume(cluster, wanted, host)

@@ -12,7 +12,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.cluster import cancelled
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import find_cluster_run
+from orchestrator.workflows.inputs.cluster_runs import required_cluster_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,7 @@ def cancel(options: CancelOptions, host: Host) -> CancelResult:
 
     Example: `cancel(CancelOptions(run="latest"), this_host()).jobs`
     """
-    cluster = find_cluster_run(options.results, options.run)
-    if cluster is None:
-        raise InputError(f"{options.results}: no run on a cluster {options.run!r}; `orchestrator runs` lists all runs")
+    cluster = required_cluster_run(options.results, options.run)
     executor = cluster.record().site.executor
     if executor is Executor.LOCAL:
         raise InputError(f"{cluster.name} has no jobs: `run` itself measures its parts; stop that with Ctrl-C")

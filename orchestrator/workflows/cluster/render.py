@@ -15,7 +15,7 @@ from orchestrator.wording import listing
 from orchestrator.workflows.cluster.freeze import results_of, split, write
 from orchestrator.workflows.cluster.options import ClusterOptions, chosen_site
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.cluster_runs import find_cluster_run, refuse_merged
+from orchestrator.workflows.inputs.cluster_runs import refuse_merged, required_cluster_run
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.run import refuse_changes
 
@@ -100,9 +100,7 @@ def _resumed(options: ClusterOptions, name: str) -> tuple[ClusterRun, ClusterRec
     refuse_changes(options)
     if options.site is not None or options.replicate is not None:
         raise InputError("--resume goes on with the run's own site: leave out --site and --replicate")
-    cluster = find_cluster_run(options.results, name)
-    if cluster is None:
-        raise InputError(f"{options.results}: no run on a cluster {name!r}; `orchestrator runs` lists all runs")
+    cluster = required_cluster_run(options.results, name)
     refuse_merged(cluster)
     return ClusterRun(cluster.folder.absolute()), cluster.record()
 

@@ -40,6 +40,17 @@ def find_cluster_run(results: Path, name: str) -> ClusterRun | None:
     return clusters[of_clusters[0]] if of_clusters else None
 
 
+def required_cluster_run(results: Path, name: str) -> ClusterRun:
+    """Return the run on a cluster that a name means, as in `find_cluster_run`.
+
+    Raises `InputError` if it means none, or several runs.
+    """
+    cluster = find_cluster_run(results, name)
+    if cluster is None:
+        raise InputError(f"{results}: no run on a cluster {name!r}; `orchestrator runs` lists all runs")
+    return cluster
+
+
 def find_reported(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:
     """Return the folders of runs of either kind by their names, each once, or of all there are.
 
@@ -189,5 +200,5 @@ def find_measured(results: Path, name: str, hint: str = "") -> list[Run]:
         return [find_run(results, name, hint)]
     measured: list[Run] = [*counted_runs(cluster)]
     if not measured:
-        raise InputError(f"{cluster.folder}: no node has measured anything yet; `orchestrator run --resume` follows it")
+        raise InputError(f"{cluster.folder}: no node has measured anything yet; go on with: {cluster.resume_command}")
     return measured

@@ -8,7 +8,7 @@ import pytest
 from orchestrator.clusters.folder import ClusterRun, node_runs, part_states
 from orchestrator.clusters.parts import parts
 from orchestrator.clusters.record import plan_of
-from orchestrator.clusters.site import Site
+from orchestrator.clusters.site import Pods, Site
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.results.records import plan_to_json
@@ -16,7 +16,7 @@ from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.freeze import freeze
 from orchestrator.workflows.cluster.part import PartOptions, measure_part
 from orchestrator.workflows.cluster.run import resume, run
-from orchestrator.workflows.inputs.cluster_runs import cluster_report, find_cluster_run
+from orchestrator.workflows.inputs.cluster_runs import cluster_report, find_cluster_run, find_measured
 from tests.unit.workflows.cluster.small_cluster import LENET, MLP, SmallCluster
 
 
@@ -164,6 +164,19 @@ def test_a_run_is_found_by_its_beginning(small: SmallCluster) -> None:
     assert find_cluster_run(cluster.folder.parent, cluster.name[:6]) == cluster
     assert find_cluster_run(cluster.folder.parent, "latest") == cluster
     assert find_cluster_run(cluster.folder.parent, "x") is None
+
+
+def test_nothing_measured_names_how_to_go_on(small: SmallCluster) -> None:
+    """Jobs for Kubernetes are rendered, and no run follows them."""
+    cluster = frozen(small)
+    with pytest.raises(InputError, match=f"go on with: orchestrator run --resume {cluster.name} --results"):
+        find_measured(cluster.folder.parent, "latest")
+
+    kubernetes = replace(cluster.record().site, kubernetes=Pods("image", "claim", "queue", 1, "1Gi"))
+    record = cluster.record().model_copy(update={"site": kubernetes})
+    (cluster.folder / "cluster.json").write_text(record.model_dump_json(by_alias=True))
+    with pytest.raises(InputError, match=f"go on with: orchestrator render k8s --resume {cluster.name} --results"):
+        find_measured(cluster.folder.parent, "latest")
 
 
 def test_options_that_a_run_has_settled_are_refused(small: SmallCluster) -> None:
