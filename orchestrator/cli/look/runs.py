@@ -92,8 +92,8 @@ def show(
 
     options = ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
     shown = workflow.show(options, this_host())
-    if shown.problem:
-        speech.say_error(shown.problem)
+    for line in shown.problem.splitlines():
+        speech.say_error(line)
     if json:
         speech.print_document(show_document(shown))
         return

@@ -5,7 +5,7 @@ a history, are stored by the stamps of all files they come from.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -91,6 +91,16 @@ class RunSummary:
         return max(0, self.planned - sum(count for _, count in self.counts))
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """The recorded outcomes of one run."""
+
+    outcomes: tuple[Outcome, ...]
+    """By cell and repeat."""
+    problem: str
+    """The reason that `run.json` could not be read, or nothing."""
+
+
 def summaries(results: Path, cache: Path) -> tuple[RunSummary, ...]:
     """Every run below `results` but those of parts, oldest first, through an index in the folder `cache`."""
     return _read(results, cache, _summaries)
@@ -109,25 +119,11 @@ def planned_cells(results: Path, cache: Path) -> dict[str, tuple[str, ...]]:
     return _read(results, cache, query)
 
 
-def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
-    """Every recorded outcome of one run, by cell and repeat, through the index."""
+def recorded(results: Path, cache: Path, runs: Sequence[str]) -> tuple[RecordedRun, ...]:
+    """Return what was recorded of some runs, in their order, through one reading of the index."""
 
-    def query(connection: sqlite3.Connection) -> tuple[Outcome, ...]:
-        rows = connection.execute(
-            f"SELECT {', '.join(OUTCOME_FIELDS)} FROM planned_outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
-            (run,),
-        )
-        return tuple(_outcome(row) for row in rows)
-
-    return _read(results, cache, query)
-
-
-def problem(results: Path, cache: Path, run: str) -> str | None:
-    """Return why the record of a run could not be read, or None if it could."""
-
-    def query(connection: sqlite3.Connection) -> str | None:
-        row = connection.execute("SELECT problem FROM run WHERE name = ?", (run,)).fetchone()
-        return row[0] or None if row else None
+    def query(connection: sqlite3.Connection) -> tuple[RecordedRun, ...]:
+        return tuple(_recorded(connection, run) for run in runs)
 
     return _read(results, cache, query)
 
@@ -230,6 +226,16 @@ def _summaries(connection: sqlite3.Connection) -> tuple[RunSummary, ...]:
         )
         for name, created_at, matrix, runtime, host, cells, planned, skips, problem, wall_s in rows
     )
+
+
+def _recorded(connection: sqlite3.Connection, run: str) -> RecordedRun:
+    rows = connection.execute(
+        f"SELECT {', '.join(OUTCOME_FIELDS)} FROM planned_outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
+        (run,),
+    )
+    outcomes = tuple(_outcome(row) for row in rows)
+    problem = connection.execute("SELECT problem FROM run WHERE name = ?", (run,)).fetchone()
+    return RecordedRun(outcomes, problem[0] if problem else "")
 
 
 def _outcome(row: tuple[Any, ...]) -> Outcome:

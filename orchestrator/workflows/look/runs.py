@@ -72,7 +72,7 @@ class ShowResult:
     ended: tuple[EndedRepeat, ...]
     """The end of every repeat that has one, with the run of its files."""
     problem: str = ""
-    """The reason that more of the run cannot be read."""
+    """The reason that more of the run cannot be read. On a cluster it has a line for each such run of a part."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -128,11 +128,10 @@ def show(options: ShowOptions, host: Host) -> ShowResult:
     if cell:
         ended = tuple(each for each in ended if each.outcome.cell_id == cell)
         if not ended:
-            raise InputError(
-                problem or f"{run.name}: no outcome of a cell {cell!r}; `orchestrator show {run.name}` lists them"
-            )
+            unknown = f"{run.name}: no outcome of a cell {cell!r}; `orchestrator show {run.name}` lists them"
+            raise InputError(*(problem.splitlines() or [unknown]))
     if problem and not ended:
-        raise InputError(problem)
+        raise InputError(*problem.splitlines())
     selection = Selection(options.select, options.exclude)
     check_shown(selection, [(each.outcome.cell_id,) for each in ended], host)
     ended = tuple(each for each in ended if selection.takes(each.outcome.cell_id))
@@ -142,18 +141,14 @@ def show(options: ShowOptions, host: Host) -> ShowResult:
 def _ended(results: Path, name: str, hint: str, host: Host) -> tuple[Run, tuple[EndedRepeat, ...], str]:
     """Return a run, the ends of its repeats, and the reason that more of it cannot be read."""
     cluster = find_cluster_run(results, name)
-    if cluster is None:
-        run = find_run(results, name, hint)
-        outcomes = index.outcomes(results, host.cache, run.name)
-        problem = index.problem(results, host.cache, run.name) or ""
-        return run, tuple(EndedRepeat(run, outcome) for outcome in outcomes), problem
+    whole = Run(cluster.folder) if cluster else find_run(results, name, hint)
+    measured = [*counted_runs(cluster)] if cluster else [whole]
+    recorded = index.recorded(results, host.cache, [run.name for run in measured])
     ended = (
-        EndedRepeat(run, outcome)
-        for run in counted_runs(cluster)
-        for outcome in index.outcomes(results, host.cache, run.name)
+        EndedRepeat(run, outcome) for run, of_run in zip(measured, recorded, strict=True) for outcome in of_run.outcomes
     )
     in_order = sorted(ended, key=lambda each: (each.outcome.cell_id, each.outcome.repeat, each.node))
-    return Run(cluster.folder), tuple(in_order), ""
+    return whole, tuple(in_order), "\n".join(of_run.problem for of_run in recorded if of_run.problem)
 
 
 def _is_script(run: Run, cell: str) -> bool:

@@ -99,8 +99,8 @@ def test_names_that_differ_in_bytes_alone_stay_apart(tmp_path: Path) -> None:
         found = index.summaries(tmp_path / "results", tmp_path / "cache")
         assert {summary.name for summary in found} == names
         assert {summary.pending for summary in found} == {0}
-    for name in names:
-        assert len(index.outcomes(tmp_path / "results", tmp_path / "cache", name)) == 1
+    recorded = index.recorded(tmp_path / "results", tmp_path / "cache", sorted(names))
+    assert [len(each.outcomes) for each in recorded] == [1] * len(names)
     (cache,) = (tmp_path / "cache").glob("*.sqlite")
     with sqlite3.connect(cache) as connection:
         stored = [name for (name,) in connection.execute("SELECT name FROM run")]

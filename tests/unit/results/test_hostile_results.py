@@ -152,9 +152,9 @@ def test_mutated_outcome_is_read_or_unrecorded(
     cache = tmp_path_factory.getbasetemp() / "cache"
 
     (summary,) = index.summaries(run.folder.parent, cache)
-    found = index.outcomes(run.folder.parent, cache, run.name)
+    (recorded,) = index.recorded(run.folder.parent, cache, (run.name,))
     assert summary.planned == 4
-    assert {outcome.cell_id for outcome in found} <= {each.id for each in CELLS}
+    assert {outcome.cell_id for outcome in recorded.outcomes} <= {each.id for each in CELLS}
     for text in every_format(run):
         text.encode()
     path.write_text(json.dumps(good))

@@ -32,6 +32,11 @@ def write_run(results: Path, name: str) -> Path:
     return results
 
 
+def outcomes(results: Path, cache: Path) -> tuple[Outcome, ...]:
+    (recorded,) = index.recorded(results, cache, (NAME,))
+    return recorded.outcomes
+
+
 def database(cache: Path) -> Path:
     return next(cache.glob("*.sqlite"))
 
@@ -56,18 +61,29 @@ def test_run_is_listed_from_its_files(results: Path, tmp_path: Path) -> None:
 
 
 def test_outcomes_come_back_equal_to_what_was_written(results: Path, tmp_path: Path) -> None:
-    found = index.outcomes(results, tmp_path / "cache", NAME)
+    found = outcomes(results, tmp_path / "cache")
 
     run = Run(results / NAME)
     assert set(found) == set(run.outcomes(run.plan().cells))
     assert {type(outcome.status) for outcome in found} == {Status}
 
 
+def test_several_runs_are_read_in_their_order(results: Path, tmp_path: Path) -> None:
+    """With the reason that a record cannot be read."""
+    broken, unknown = "20260103T030405Z-ffff", "20260104T030405Z-ffff"
+    (write_run(results, broken) / broken / "run.json").write_text("{")
+
+    first, second, third = index.recorded(results, tmp_path / "cache", (broken, NAME, unknown))
+    assert (len(first.outcomes), "run.json: not " in first.problem) == (2, True)
+    assert (len(second.outcomes), second.problem) == (2, "")
+    assert (third.outcomes, third.problem) == ((), "")
+
+
 def test_what_changes_on_disk_changes_in_the_index(results: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     index.summaries(results, cache)
     run = Run(results / NAME)
-    (failed,) = (outcome for outcome in index.outcomes(results, cache, NAME) if outcome.status is Status.TIMEOUT)
+    (failed,) = (outcome for outcome in outcomes(results, cache) if outcome.status is Status.TIMEOUT)
 
     run.write_outcome(replace(failed, status=Status.OK, reason="", attempts=3))
     (run.repeat_folder("torch-2.13.0-cpu/lenet-train-b200", 0) / "outcome.json").unlink()
@@ -75,7 +91,7 @@ def test_what_changes_on_disk_changes_in_the_index(results: Path, tmp_path: Path
 
     first, second = index.summaries(results, cache)
     assert (first.counts, second.counts) == (((Status.OK, 1),), ((Status.OK, 1), (Status.TIMEOUT, 1)))
-    assert [outcome.attempts for outcome in index.outcomes(results, cache, NAME)] == [3]
+    assert [outcome.attempts for outcome in outcomes(results, cache)] == [3]
 
 
 def test_rewritten_record_is_read_again(results: Path, tmp_path: Path) -> None:
@@ -93,18 +109,18 @@ def test_a_run_that_is_gone_leaves_the_list(results: Path, tmp_path: Path) -> No
     (results / NAME / "run.json").unlink()
 
     assert index.summaries(results, tmp_path / "cache") == ()
-    assert index.outcomes(results, tmp_path / "cache", NAME) == ()
+    assert outcomes(results, tmp_path / "cache") == ()
 
 
 def test_unchanged_files_are_not_read_again(results: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    before = (index.summaries(results, cache), index.outcomes(results, cache, NAME))
+    before = (index.summaries(results, cache), outcomes(results, cache))
     for path in results.rglob("*.json"):
         stat = path.stat()
         path.write_bytes(path.read_bytes().replace(b'"docker"', b'"tarred"').replace(b'"slow"', b'"fast"'))
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
-    assert (index.summaries(results, cache), index.outcomes(results, cache, NAME)) == before
+    assert (index.summaries(results, cache), outcomes(results, cache)) == before
 
 
 @pytest.mark.parametrize("spoil", ["garbage", "truncated", "newer", "missing table", "directory"])
