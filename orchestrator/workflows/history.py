@@ -85,7 +85,7 @@ def history(options: HistoryOptions, host: Host) -> HistoryResult:
     known = load_acknowledged(options.acknowledged)
     metrics = _metrics(options.metrics)
     report_hidden_runs(options.results, host)
-    measured = _counting(measured_cells(options.results, host.cache), options.results)
+    measured = _counting(measured_cells(options.results, host.cache), options.results, host)
     every = series(measured, known, min_effect=options.min_effect, metrics=metrics, idle_builders=idle_builders())
     selected = _selected(every, options)
     shown = (one for one in selected if one.is_tracked or options.by_release)
@@ -94,10 +94,17 @@ def history(options: HistoryOptions, host: Host) -> HistoryResult:
     return _written(result, options)
 
 
-def _counting(measured: Sequence[MeasuredCell], results: Path) -> tuple[MeasuredCell, ...]:
-    """Return the cells without those of parts that another node has measured as a whole."""
-    clusters = cluster_runs(results)
-    counted = {run.name for cluster in clusters for run in counted_runs(cluster)} if clusters else set()
+def _counting(measured: Sequence[MeasuredCell], results: Path, host: Host) -> tuple[MeasuredCell, ...]:
+    """Return the cells without those of parts that another node has measured as a whole.
+
+    Say which runs on a cluster have records that cannot be read, and leave out their cells.
+    """
+    counted: set[str] = set()
+    for cluster in cluster_runs(results):
+        try:
+            counted |= {run.name for run in counted_runs(cluster)}
+        except InputError as error:
+            host.say(f"the parts of {cluster.name} are left out: {error}")
     return tuple(cell for cell in measured if "/" not in cell.run or cell.run in counted)
 
 

@@ -5,10 +5,14 @@ import io
 import platform
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from orchestrator.events import Event, Notice
+from orchestrator.results.listing import index
+from orchestrator.results.listing.stamps import Stamp, stamped_runs
 from orchestrator.workflows.history import HistoryOptions, history
 from orchestrator.workflows.host.host import Host
 from tests.envelopes import data_of
@@ -66,6 +70,28 @@ def test_repeats_on_nodes_are_shown(command: Program, measured: str) -> None:
     assert f"results/{measured}/parts/000/{platform.node()}/{LENET}/0" in command("show", measured, LENET)[1]
 
 
+def test_show_reads_the_index_once(command: Program, measured: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reading looks at every file of the results folder."""
+    readings: list[Path] = []
+
+    def counted(results: Path) -> Iterable[tuple[str, Stamp]]:
+        readings.append(results)
+        return stamped_runs(results)
+
+    monkeypatch.setattr(index, "stamped_runs", counted)
+    shown = command("show", measured)[1]
+    assert (LENET in shown, MLP in shown, len(readings)) == (True, True, 1)
+
+
+def test_show_says_what_of_a_node_is_broken(command: Program, measured: str, place: Path) -> None:
+    record = next((place / "results" / measured).glob("parts/000/*/run.json"))
+    record.write_text("{")
+
+    code, out, error = command("show", measured)
+    assert (code, MLP in out) == (0, True)
+    assert [f"{record.relative_to(place)}: not " in line for line in error.splitlines()] == [True]
+
+
 def test_a_history_has_the_runs_of_parts(command: Program, place: Path) -> None:
     """And leaves out what another node has measured later as a whole."""
     site(place)
@@ -81,6 +107,21 @@ def test_a_history_has_the_runs_of_parts(command: Program, place: Path) -> None:
     assert {each.pair.partition("/")[2]: len(each.points) for each in series if each.metric == "throughput"} == {
         "lenet-train-b200": 3, "mlp-train-b32": 3,
     }  # fmt: skip
+
+
+def test_a_history_leaves_out_a_broken_run(place: Path, measured: str) -> None:
+    """It says which one, and has the series of all others."""
+    results, said = place / "results", list[Event]()
+    for name in ("20010102T030405Z-aaaa", "20020102T030405Z-bbbb", "20030102T030405Z-cccc"):
+        shutil.copytree(results / measured, results / name)
+    broken = results / "20030102T030405Z-cccc" / "cluster.json"
+    broken.write_text("{")
+
+    host = Host({"HOME": str(place), "XDG_CACHE_HOME": str(place / "cache")}, said.append)
+    series = history(HistoryOptions(results=results, metrics=("throughput",)), host).series
+    assert [len(each.points) for each in series] == [3, 3]
+    (line,) = (event.message for event in said if isinstance(event, Notice))
+    assert line.startswith(f"the parts of 20030102T030405Z-cccc are left out: {broken}: ")
 
 
 def test_a_collected_run_comes_home_whole(command: Program, place: Path, measured: str) -> None:
