@@ -131,10 +131,18 @@ def counted_runs(cluster: ClusterRun) -> Iterator[PartRun]:
     record = cluster.record()
     for part in record.parts:
         begun = runs(cluster.part_folder(part.name))
-        if len(begun) > record.site.replicate:
-            every = node_runs(cluster.part_folder(part.name), plan_of(cluster.part(part.name)).cells)
-            begun = [each.run for each in every if each.created_at][: record.site.replicate]
+        if len(begun) > 1:  # a single run counts, whatever is in it
+            cells = plan_of(cluster.part(part.name)).cells
+            begun = [each.run for each in counted_of_part(cluster.part_folder(part.name), cells, record.site.replicate)]
         yield from (PartRun(run.folder) for run in begun)
+
+
+def counted_of_part(part: Path, cells: Sequence[Cell], replicate: int) -> list[NodeRun]:
+    """Return the runs of a part whose figures count, the best one of each node as `node_runs` orders them."""
+    of_nodes: dict[str, NodeRun] = {}
+    for each in node_runs(part, cells):
+        of_nodes.setdefault(node_of(each.run), each)
+    return list(of_nodes.values())[:replicate]
 
 
 def _node_run(run: Run, cells: Sequence[Cell], *, retry_failed: bool) -> NodeRun:
@@ -177,9 +185,9 @@ def run_of_job(folder: str, job: str) -> str:
     return f"{folder}{_AGAIN}{job}"
 
 
-def has_run_of_job(part: Path, job: str) -> bool:
-    """Return true if the run of a job was brought into a part."""
-    return any(run.name.endswith(f"{_AGAIN}{job}") for run in runs(part))
+def runs_of_job(part: Path, job: str) -> int:
+    """Return the number of runs of a job that were brought into a part, of which it has one for each of its nodes."""
+    return sum(run.name.endswith(f"{_AGAIN}{job}") for run in runs(part))
 
 
 def _names(base: str) -> Iterator[str]:
@@ -209,7 +217,7 @@ def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = 
         folder = run.part_folder(part.name)
         cells = plan_of(run.part(part.name)).cells if any(folder.glob("*/run.json")) else ()
         every = node_runs(folder, cells, retry_failed=retry_failed) if cells else []
-        complete = tuple(node_of(each.run) for each in every if each.is_complete)
+        complete = complete_on(every)
         missing = max(0, record.site.replicate - len(complete))
         failed = _ended_on(folder, cells, complete)[:missing] if retry_failed and missing else ()
         yield PartState(part, complete, missing, failed)
@@ -217,8 +225,13 @@ def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = 
 
 def _ended_on(part: Path, cells: Sequence[Cell], besides: Sequence[str]) -> tuple[str, ...]:
     """Return the nodes that have a final outcome of every repeat, failures too, the latest first."""
-    ended = (node_of(each.run) for each in node_runs(part, cells) if each.is_complete) if cells else ()
+    ended = complete_on(node_runs(part, cells)) if cells else ()
     return tuple(node for node in ended if node not in besides)
+
+
+def complete_on(every: Iterable[NodeRun]) -> tuple[str, ...]:
+    """Return the nodes of complete runs, each once, since a node by itself has a run for each of its jobs."""
+    return tuple(dict.fromkeys(node_of(each.run) for each in every if each.is_complete))
 
 
 class SeenOutcomes:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.clusters.record import JobEnd, JobsRecord, Submission
-from orchestrator.clusters.states import JobState, SeenJob
+from orchestrator.clusters.states import OUT_OF_TIME_STATUS, JobState, SeenJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,15 @@ def end_of(job: SeenJob) -> JobEnd:
     """Return the end of a job."""
     detail = job.reason if job.state is JobState.FAILED else ""
     return JobEnd(job.id, job.state, job.node, detail)
+
+
+def with_status(end: JobEnd, status: int | None) -> JobEnd:
+    """Return the end of a job with its exit status, if that is known. A job that was warned has one of its own."""
+    if end.state is not JobState.FAILED or status is None or status < 0:
+        return end
+    if status == OUT_OF_TIME_STATUS:
+        return replace(end, state=JobState.TIMEOUT, detail="")
+    return replace(end, detail=f"exit status {status}")
 
 
 def remembered(

@@ -55,6 +55,10 @@ class ClusterRecord(Strict):
         """Return true if every part is a round of the same cells on a node of its own."""
         return any(part.node for part in self.parts)
 
+    def sentence_of(self, end: "JobEnd") -> str:
+        """Return the end of a job in a sentence, which says where its results are if each node has its own."""
+        return end.on_node(self.site.on_node(self.run)) if self.site.on_nodes else str(end)
+
 
 class PartRecord(Strict):
     """`part.json`: all that a node needs to measure a part, with the files of its run."""
@@ -79,6 +83,8 @@ class Submission:
     """By their index in the array."""
     array: int | None = None
     """Its id; None until the scheduler has told it."""
+    nodes: int = 1
+    """Nodes of each job. Each of them measures the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,14 @@ class JobEnd:
 
     def on_node(self, folder: str) -> str:
         """Return the end in a sentence, where each node by itself has results in a folder that this host lacks."""
+        place = f"{folder} on {self.node or 'its node'}"
         if self.state is JobState.COMPLETED:
-            return f"job {self.job} has measured it: bring its file from {folder} on {self.node}, and merge it"
+            return f"job {self.job} has measured it: bring its file from {place}, and merge it"
+        if self.state is JobState.FORGOTTEN:
+            return (
+                f"the scheduler no longer knows job {self.job}, which may have measured it: look for its file in "
+                f"{place}, and merge it"
+            )
         return str(self)
 
     def __str__(self) -> str:
@@ -118,6 +130,10 @@ class JobsRecord(Strict):
         """Return the part that a task of an array measures, or None for an array of somebody else."""
         parts = next((each.parts for each in self.submissions if each.array == array), ())
         return parts[index] if index < len(parts) else None
+
+    def nodes_of(self, job: str) -> int:
+        """Return the number of nodes that a job such as `12_3` has."""
+        return next((each.nodes for each in self.submissions if f"{each.array}" == job.partition("_")[0]), 1)
 
 
 _Document = TypeVar("_Document", ClusterRecord, PartRecord, JobsRecord)

@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestrator.clusters.arrays import JobArray
 from orchestrator.clusters.parts import NodeNeeds
 from orchestrator.clusters.site.model import GpuRequest, Program, Site
-from orchestrator.clusters.states import OUT_OF_TIME
+from orchestrator.clusters.states import OUT_OF_TIME, OUT_OF_TIME_STATUS
 
 WARNING_S = 90
 """Time between the signal that ends the measurement and the time limit."""
@@ -21,16 +21,12 @@ class BatchJob:
     name: str
     """Of the job, unique among those of its user."""
     run: Path
-    """The folder of the run, which every node sees."""
+    """The folder of the run. Every node sees it, unless the site has `on_nodes`."""
     command: tuple[str, ...]
     """The program, if the site names none."""
     retry_failed: bool = False
     inputs: str = ""
     """The inputs of its parts in lines of base64, for nodes that do not see the folder of the run."""
-
-    def on_node(self, site: Site) -> str:
-        """Return the folder of the run on each node by itself."""
-        return f"{site.on_nodes}/{self.run.name}"
 
 
 def script(array: JobArray, site: Site, job: BatchJob) -> str:
@@ -55,7 +51,7 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         "step=$!\n"
         # A signal ends the wait, and not the step.
         'while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done\n'
-        f"[ -z \"$warned\" ] || echo '{OUT_OF_TIME}'\n"
+        f'[ "$status" = 0 ] || [ -z "$warned" ] || {{ echo "{OUT_OF_TIME}"; exit {OUT_OF_TIME_STATUS}; }}\n'
         'exit "$status"\n'
     )
 
@@ -66,7 +62,7 @@ def _measured(array: JobArray, site: Site, job: BatchJob) -> str:
     if not site.on_nodes:
         return f"{step}{' --retry-failed' if job.retry_failed else ''} &\n"
     # The text of a script is all that comes to such a node. `srun` hands it on to the tasks on the others.
-    return f"base64 -d <<'INPUTS' |\n{job.inputs}INPUTS\n{step} --on-node {shlex.quote(job.on_node(site))} &\n"
+    return f"base64 -d <<'INPUTS' |\n{job.inputs}INPUTS\n{step} --on-node {shlex.quote(site.on_node(job.run.name))} &\n"
 
 
 def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:

@@ -8,12 +8,14 @@ from orchestrator.clusters.states import (
     HISTORY_FORMAT,
     NODE_FORMAT,
     QUEUE_FORMAT,
+    STATUS_FORMAT,
     Refusal,
     SeenJob,
     has_no_accounting,
     read_history,
     read_nodes,
     read_queue,
+    read_statuses,
     refusal,
 )
 from orchestrator.errors import HostError
@@ -67,6 +69,13 @@ class Slurm:
             "squeue", "--noheader", "--array", "--states=all", f"--name={','.join(names)}", f"--format={QUEUE_FORMAT}"
         )
         return tuple(read_queue(said.output)) if said.exit_code == 0 else None
+
+    def exit_statuses(self, jobs: Sequence[str]) -> dict[str, int]:
+        """Ask for the exit statuses of jobs that have just ended. Jobs that are not known are left out."""
+        said = self._said(
+            "squeue", "--noheader", "--array", "--states=all", f"--jobs={','.join(jobs)}", f"--Format={STATUS_FORMAT}"
+        )
+        return read_statuses(said.output) if said.exit_code == 0 else {}
 
     def history(self, arrays: Sequence[int]) -> tuple[SeenJob, ...]:
         """Ask the accounts for arrays that the controller has forgotten. Empty if the cluster keeps none."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from os import waitstatus_to_exitcode
 
 from orchestrator.processes import last_line
 
@@ -56,6 +57,10 @@ _HELD = re.compile(r"requeued in held|requeued?[ _]held|JobHoldMaxRequeue", re.I
 """The reason of a pending job that a node has had before, and that never begins again by itself."""
 OUT_OF_TIME = "stopped before the time limit of this job"
 """The last line of a job that its warning has ended. The scheduler only sees that it failed."""
+OUT_OF_TIME_STATUS = 124
+"""The exit status of such a job, as of the program `timeout`. It is known where the log stays on the node."""
+STATUS_FORMAT = "ArrayJobID,ArrayTaskID,exit_code"
+"""Of `squeue`: array, index, and the status that `wait` gives."""
 _BEGAN = re.compile(r"^part \S+ on (\S+)$", re.MULTILINE)
 _CANCELLED = re.compile(r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+(?: DUE TO ([A-Z ]+?))? \*\*\*")
 _CAUSES = {
@@ -113,6 +118,16 @@ def read_queue(text: str) -> Iterator[SeenJob]:
             yield SeenJob(int(array), int(index), state_of(word, reason), _plain(node), name, reason)
 
 
+def read_statuses(text: str) -> dict[str, int]:
+    """Return the exit statuses of jobs by their ids, of an answer of `squeue`. One that a signal ended is negative."""
+    lines = (line.split() for line in text.splitlines())
+    return {
+        f"{words[0]}_{words[1]}": waitstatus_to_exitcode(int(words[2]))
+        for words in lines
+        if len(words) == 3 and all(word.isdecimal() for word in words)
+    }
+
+
 def read_history(text: str) -> Iterator[SeenJob]:
     """Yield the jobs of an answer of `sacct`, without their steps."""
     for line in text.splitlines():
@@ -120,7 +135,8 @@ def read_history(text: str) -> Iterator[SeenJob]:
         if task := _TASK.fullmatch(identity):
             node = "" if node == "None assigned" else node
             exit_status = f"exit status {status}" if status not in {"", "0:0"} else ""
-            yield SeenJob(int(task[1]), int(task[2]), state_of(word), _plain(node), reason=exit_status)
+            state = JobState.TIMEOUT if status == f"{OUT_OF_TIME_STATUS}:0" else state_of(word)
+            yield SeenJob(int(task[1]), int(task[2]), state, _plain(node), reason=exit_status)
 
 
 def read_nodes(text: str) -> dict[str, bool]:

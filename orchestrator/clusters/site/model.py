@@ -120,3 +120,7 @@ class Site:
     """The name that the scheduler has for GPUs, by the `gpu` or `mig` of a system."""
     kubernetes: Pods | None = None
     """Set if, and only if, the executor is Kubernetes."""
+
+    def on_node(self, run: str) -> str:
+        """Return the folder of a run on each node by itself, by the name of the run."""
+        return f"{self.on_nodes}/{run}"

@@ -1,11 +1,11 @@
 """The wait for the jobs of a run, with one question to the scheduler at a time."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from orchestrator.clusters.folder import LOGS, SeenOutcomes
-from orchestrator.clusters.following import JobsSeen, look, remembered
+from orchestrator.clusters.following import JobsSeen, look, remembered, with_status
 from orchestrator.clusters.record import JobEnd
 from orchestrator.clusters.states import JobState, SeenJob, read_log
 from orchestrator.domain import Cell
@@ -128,15 +128,23 @@ class Follower:
         missed = {part: job for part, job in seen.vanished.items() if part not in gone}
         self._missed = {part: job.id for part, job in missed.items()}
         self.submitter.slurm.cancel(seen.held)
-        ends = {part: self._explained(end) for part, end in ends.items()}
+        ends = self._explained(ends)
         self.submitter.ended(ends)
         self._last |= seen.live
         for end in _unusual(ends.values()):
-            self.host.say(str(end))
+            self.host.say(self.submitter.record.sentence_of(end))
         return JobsSeen(seen.live, ends, missed, seen.held)
 
-    def _explained(self, end: JobEnd) -> JobEnd:
-        """Return an end of which the scheduler says too little with what the log of the job says of it."""
+    def _explained(self, ends: Mapping[str, JobEnd]) -> dict[str, JobEnd]:
+        """Return ends of which the queue says too little with what is known besides."""
+        if not self.submitter.record.site.on_nodes:
+            return {part: self._by_log(end) for part, end in ends.items()}
+        failed = [end.job for end in ends.values() if end.state is JobState.FAILED]
+        statuses = self.submitter.slurm.exit_statuses(failed) if failed else {}
+        return {part: with_status(end, statuses.get(end.job)) for part, end in ends.items()}
+
+    def _by_log(self, end: JobEnd) -> JobEnd:
+        """Return an end with what the log of the job says of it."""
         if end.state not in {JobState.FAILED, JobState.FORGOTTEN}:
             return end
         log = tail(self.submitter.cluster.folder / LOGS / f"{end.job}.log")

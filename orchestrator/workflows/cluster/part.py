@@ -8,7 +8,7 @@ import yaml
 
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters import kubernetes
-from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs, run_of_job, run_on
+from orchestrator.clusters.folder import ClusterRun, complete_on, folder_name, node_runs, run_of_job, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.clusters.site import ImagesFrom
 from orchestrator.devices import another_machine, host_facts
@@ -66,7 +66,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
     record = read_part(folder / PART)
     plan, node = plan_of(record), this_node(host)
     every = node_runs(folder, plan.cells, retry_failed=options.retry_failed)
-    complete = [node_of(each.run) for each in every if each.is_complete]
+    complete = complete_on(every)
     if node in complete or len(complete) >= record.replicate:
         host.say(f"part {record.part} is complete: {', '.join(complete)} measured it")
         return PartResult(None)

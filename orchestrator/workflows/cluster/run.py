@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from orchestrator.clusters.arrays import Wanted, arrays
-from orchestrator.clusters.folder import ClusterRun, PartState, has_run_of_job, part_states
+from orchestrator.clusters.folder import ClusterRun, PartState, part_states, runs_of_job
 from orchestrator.clusters.record import ClusterRecord, JobsRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
@@ -121,7 +121,8 @@ def _submitted(
         return ClusterResult(cluster, is_detached=True, stopped=True)
     states = _wanted(cluster, record, retry_failed=options.retry_failed)
     left = live | (set() if options.retry_failed else _on_their_nodes(cluster, submitter.jobs, record))
-    submitter.waiting += arrays((_for_nodes(state) for state in states if state.part.name not in left), record.site)
+    wanted = (_for_nodes(state, record.site) for state in states if state.part.name not in left)
+    submitter.waiting += arrays(wanted, record.site)
     if options.detach:
         is_whole = follower.submitted()
         return ClusterResult(cluster, is_detached=True, stopped=not is_whole, unsubmitted=len(submitter.waiting))
@@ -132,22 +133,27 @@ def _submitted(
 
 
 def _on_their_nodes(cluster: ClusterRun, jobs: JobsRecord, record: ClusterRecord) -> set[str]:
-    """Return the parts that a job has measured whose results stay on its node until somebody brings them."""
+    """Return the parts that a job has measured whose results stay on its nodes until somebody brings them.
+
+    A job that the scheduler has forgotten may have measured its part as well.
+    """
     if not record.site.on_nodes:
         return set()
-    measured = ((part, end.job) for part, end in jobs.ends.items() if end.state is JobState.COMPLETED)
-    return {part for part, job in measured if not has_run_of_job(cluster.part_folder(part), job)}
+    may_have = {JobState.COMPLETED, JobState.FORGOTTEN}
+    measured = ((part, end.job) for part, end in jobs.ends.items() if end.state in may_have)
+    return {part for part, job in measured if runs_of_job(cluster.part_folder(part), job) < jobs.nodes_of(job)}
 
 
 def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord, host: Host) -> None:
     if left := _on_their_nodes(cluster, jobs, record):
-        place = f"{record.site.on_nodes}/{cluster.name}"
+        place = record.site.on_node(cluster.name)
         host.say(f"the results of {counted(len(left), 'part')} lie on their nodes in {place}: bring these files, and")
         host.say(f"merge each with: orchestrator merge FILE --results {cluster.folder.parent}")
 
 
-def _for_nodes(state: PartState) -> Wanted:
-    return Wanted(state.part, state.missing, state.complete, state.failed)
+def _for_nodes(state: PartState, site: Site) -> Wanted:
+    """Return a part with the nodes that it is wanted on. A node by itself begins anew, so no job asks for it."""
+    return Wanted(state.part, state.missing, state.complete, () if site.on_nodes else state.failed)
 
 
 def _reported(result: ClusterResult) -> ClusterResult:

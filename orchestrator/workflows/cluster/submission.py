@@ -80,7 +80,7 @@ class Submitter:
         if size_bytes > MOST_SCRIPT_BYTES and len(array.parts) > 1:
             self.waiting[:0] = array.halves()
             return False
-        self._write(_with(before, Submission(name, array.parts)))
+        self._write(_with(before, Submission(name, array.parts, nodes=array.nodes)))
         try:
             identity = self.slurm.submit(path, self._last_array(before))
         except SubmitError as error:
@@ -97,7 +97,7 @@ class Submitter:
                 self.waiting.insert(0, array)
                 self.refused = str(error)
             return False
-        self._write(_with(before, Submission(name, array.parts, identity)))
+        self._write(_with(before, Submission(name, array.parts, identity, array.nodes)))
         return True
 
     def _last_array(self, before: JobsRecord) -> int | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.bundles.returns.results_manifest import MERGED
-from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, counted_runs, node_of, node_runs
-from orchestrator.clusters.record import ClusterRecord, JobEnd, JobsRecord, PartRecord, plan_of
+from orchestrator.clusters.folder import ClusterRun, NodeRun, cluster_runs, counted_of_part, counted_runs, node_of
+from orchestrator.clusters.record import ClusterRecord, JobsRecord, PartRecord, plan_of
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import compose, log_tail
@@ -119,9 +119,9 @@ def _replicate(report: Report) -> Replicate:
 def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, jobs: JobsRecord) -> list[PartReport]:
     """Return the reports of a part, one for each node that is to measure it, whether it has or not."""
     plan, folder = plan_of(part), cluster.part_folder(part.part)
-    end = _end(jobs.ends[part.part], cluster, record) if part.part in jobs.ends else ""
-    begun = [each for each in node_runs(folder, plan.cells) if each.created_at][: record.site.replicate]
-    reports = [_on_node(cluster, part.part, each, end) for each in begun]
+    end = record.sentence_of(jobs.ends[part.part]) if part.part in jobs.ends else ""
+    counted_here = counted_of_part(folder, plan.cells, record.site.replicate)
+    reports = [_on_node(cluster, part.part, each, end) for each in counted_here if each.created_at]
     missing = record.site.replicate - len(reports)
     if not missing:
         return reports
@@ -130,11 +130,6 @@ def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, 
         runtime=record.options.runtime, host={}, plan={}, matrix={},
     )  # fmt: skip
     return [*reports, *([PartReport(part.part, "", "", compose(unmeasured, plan, ()), end)] * missing)]
-
-
-def _end(end: JobEnd, cluster: ClusterRun, record: ClusterRecord) -> str:
-    """Return the end of the last job of a part in a sentence."""
-    return end.on_node(f"{record.site.on_nodes}/{cluster.name}") if record.site.on_nodes else str(end)
 
 
 def _on_node(cluster: ClusterRun, part: str, node: NodeRun, end: str) -> PartReport:

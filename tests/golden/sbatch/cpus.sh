@@ -24,5 +24,5 @@ srun --export=ALL --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none --kil
     "$@" run --part "$part" &
 step=$!
 while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done
-[ -z "$warned" ] || echo 'stopped before the time limit of this job'
+[ "$status" = 0 ] || [ -z "$warned" ] || { echo "stopped before the time limit of this job"; exit 124; }
 exit "$status"

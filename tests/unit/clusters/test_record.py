@@ -44,6 +44,17 @@ def test_an_end_is_a_sentence(end: JobEnd, sentence: str) -> None:
     assert str(end) == sentence
 
 
+def test_a_forgotten_job_may_have_measured() -> None:
+    """Each node by itself has its results, so that this host cannot know it."""
+    end = JobEnd("1_0", JobState.FORGOTTEN, "node7")
+
+    assert end.on_node("/local/run") == (
+        "the scheduler no longer knows job 1_0, which may have measured it: look for its file in /local/run on node7, "
+        "and merge it"
+    )
+    assert "in /local/run on its node, and" in JobEnd("1_0", JobState.FORGOTTEN).on_node("/local/run")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

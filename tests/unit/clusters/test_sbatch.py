@@ -12,7 +12,7 @@ from orchestrator.clusters.arrays import JobArray, Wanted, arrays, minutes
 from orchestrator.clusters.parts import NodeNeeds, Part
 from orchestrator.clusters.sbatch import BatchJob, script
 from orchestrator.clusters.site import Executor, GpuRequest, Program, Site, TimeLimits
-from orchestrator.clusters.states import OUT_OF_TIME
+from orchestrator.clusters.states import OUT_OF_TIME, OUT_OF_TIME_STATUS
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sbatch"
 SMALL = Site(Executor.SLURM)
@@ -134,7 +134,7 @@ def test_a_time_limit_has_margin_and_bounds(seconds: float, limits: TimeLimits, 
 
 
 def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
-    """The shell waits for its step after a signal, and ends with the status of the step.
+    """The shell waits for its step after a warning, and ends with the status of one that is out of time.
 
     A fake `srun` sends the shell the signal until a fake `scancel` was called, and ends with a status of its own.
     """
@@ -150,8 +150,22 @@ def test_a_script_passes_the_signal_on(tmp_path: Path) -> None:
 
     text = script(*SCRIPTS["small"])
     ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
-    assert (ended.returncode, ended.stdout) == (42, f"part 000 on node1\n{OUT_OF_TIME}\n")
+    assert (ended.returncode, ended.stdout) == (OUT_OF_TIME_STATUS, f"part 000 on node1\n{OUT_OF_TIME}\n")
     assert said.read_text() == "--signal=TERM 12_0\n"
+
+
+def test_a_warned_script_may_have_measured_all(tmp_path: Path) -> None:
+    """Its step has ended well before the warning reached it. A fake `srun` is the step."""
+    (tmp_path / "srun").write_text("#!/bin/sh\nkill -USR1 $PPID\n")
+    (tmp_path / "scancel").write_text("#!/bin/sh\n")
+    for name in ("srun", "scancel"):
+        (tmp_path / name).chmod(0o755)
+    task = {"SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "0", "SLURM_JOB_NODELIST": "node1"}
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", **task}
+
+    text = script(*SCRIPTS["small"])
+    ended = subprocess.run(["sh"], input=text, text=True, env=environment, timeout=60, check=False, capture_output=True)
+    assert (ended.returncode, ended.stdout) == (0, "part 000 on node1\n")
 
 
 def test_a_cancelled_script_waits_for_its_step(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from orchestrator.clusters.states import (
     read_history,
     read_log,
     read_queue,
+    read_statuses,
     refusal,
     state_of,
 )
@@ -28,7 +29,8 @@ HISTORY = """\
 12_3.batch|CANCELLED|node7|0:15
 12_4|CANCELLED by 1000|None assigned|0:0
 12_5|FAILED|node8|3:0
-12_[6-9]|PENDING|None assigned|0:0
+12_6|FAILED|node9|124:0
+12_[7-9]|PENDING|None assigned|0:0
 """
 
 
@@ -47,7 +49,15 @@ def test_a_history_gives_tasks_without_steps() -> None:
         SeenJob(12, 3, JobState.TIMEOUT, "node7"),
         SeenJob(12, 4, JobState.CANCELLED),
         SeenJob(12, 5, JobState.FAILED, "node8", reason="exit status 3:0"),
+        SeenJob(12, 6, JobState.TIMEOUT, "node9", reason="exit status 124:0"),
     ]
+
+
+def test_statuses_are_those_that_a_wait_gives() -> None:
+    """One is of a job that a signal ended, and one of a job that is in no array."""
+    text = "12                  0                   31744\n12 1 10\n13 N/A 256\n\n"
+
+    assert read_statuses(text) == {"12_0": 124, "12_1": -10}
 
 
 def test_a_task_has_the_id_that_people_write() -> None:

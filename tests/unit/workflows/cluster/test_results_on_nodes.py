@@ -1,17 +1,19 @@
 """Results of nodes that share no folder with the host that submits: inputs in the script, results in a file."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.folder import ClusterRun, counted_runs, part_states
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.resources import ROOT
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.run import ClusterResult, resume, run
+from orchestrator.workflows.inputs.cluster_runs import cluster_report
 from orchestrator.workflows.ship.returns import MergeOptions, MergeResult, merge
 from tests.unit.clusters.fake_slurm import FakeSlurm
 from tests.unit.workflows.cluster.small_cluster import SmallCluster, waits
@@ -45,8 +47,9 @@ def scratch(tmp_path: Path) -> Path:
     return tmp_path / "scratch"
 
 
-def submitted(small: SmallCluster, scratch: Path) -> ClusterResult:
-    return run(small.options(detach=True), Site(Executor.SLURM, on_nodes=str(scratch)), small.host(), waits()[1])
+def submitted(small: SmallCluster, scratch: Path, replicate: int = 1) -> ClusterResult:
+    site = Site(Executor.SLURM, on_nodes=str(scratch), replicate=replicate)
+    return run(small.options(detach=True), site, small.host(), waits()[1])
 
 
 def ran(small: SmallCluster, cluster: ClusterRun, task: int, node: str) -> Path:
@@ -111,6 +114,76 @@ def test_what_came_back_unfinished_is_measured_again(small: SmallCluster, fake: 
     resume(cluster, small.resumed(detach=True), small.host(), waits()[1])
 
     assert [each.parts for each in cluster.jobs().submissions] == [("000", "001"), ("000",)]
+
+
+def test_forgotten_jobs_are_not_submitted_again(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """Without accounts nobody knows that they have measured; on request, they are taken for lost."""
+    cluster = submitted(small, scratch).cluster
+    fake.answers("squeue", "\n")
+    fake.answers("sacct", error="Slurm accounting storage is disabled\n")
+    result = resume(cluster, small.resumed(), small.host(), waits(lambda: None)[1])
+
+    assert len(fake.calls("sbatch")) == 1
+    assert result.report
+    assert "no longer knows job 12_0, which may have measured it" in result.report.cells[0].repeats[0].outcome.reason
+    assert any(line.startswith("the scheduler no longer knows job 12_0, which may have") for line in small.said)
+    resume(cluster, small.resumed(detach=True, retry_failed=True), small.host(), waits()[1])
+    assert len(fake.calls("sbatch")) == 2
+
+
+def test_a_part_waits_for_every_file(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """A job of two nodes leaves two files, of which the first was merged."""
+    cluster = submitted(small, scratch, replicate=2).cluster
+    files = [ran(small, cluster, 0, node) for node in ("node1", "node2")]
+    merged(small, files[0])
+    resume(cluster, small.resumed(detach=True), small.host(), waits()[1])
+
+    assert [each.nodes for each in cluster.jobs().submissions] == [2]
+    merged(small, files[1])
+    (one, _) = part_states(cluster, cluster.record())
+    assert (sorted(one.complete), one.missing) == (["node1", "node2"], 0)
+
+
+def test_a_failure_is_retried_on_any_node(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """A node by itself goes on with nothing, so its job need not wait for it."""
+    cluster = submitted(small, scratch).cluster
+    merged(small, ran(small, cluster, 0, "node1"))
+    outcome = next(cluster.folder.glob("parts/000/*/noop*/*/*/outcome.json"))
+    outcome.write_text(outcome.read_text().replace('"status": "ok"', '"status": "failed"'))
+    fake.answers("sbatch", "13\n", call=2)
+    resume(cluster, small.resumed(detach=True, retry_failed=True), small.host(), waits()[1])
+
+    assert cluster.jobs().submissions[1].parts == ("000", "001")
+    assert "nodelist" not in Path(fake.calls("sbatch")[1][-1]).read_text()
+
+
+def test_a_warned_job_on_its_node_is_out_of_time(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """Its log lies there, and its exit status says the same."""
+    fake.answers("squeue", "12|0|FAILED|node1|b|NonZeroExitCode\n12|1|FAILED|node2|b|NonZeroExitCode\n", call=1)
+    fake.answers("squeue", "12  0  31744\n12  1  256\n", call=2)
+    cluster = submitted(small, scratch).cluster
+    resume(cluster, small.resumed(detach=True), small.host(), waits()[1])
+
+    assert [str(end) for end in cluster.jobs().ends.values()] == [
+        "the scheduler ended job 12_0 on node1: TIMEOUT",
+        "job 12_1 on node2 ended without an outcome: FAILED (exit status 1)",
+    ]
+
+
+def test_a_node_counts_once_for_a_part(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """Two jobs have measured the part on the same node, and two nodes are to measure it."""
+    cluster = submitted(small, scratch, replicate=2).cluster
+    file = ran(small, cluster, 0, "node1")
+    merged(small, file)
+    first = next(cluster.folder.glob("parts/000/node1__12_0"))
+    shutil.copytree(first, first.with_name("node1__14_0"))
+
+    (one, _) = part_states(cluster, cluster.record())
+    assert (one.complete, one.missing) == (("node1",), 1)
+    assert [run.folder.name for run in counted_runs(cluster)] == ["node1__14_0"]
+    report = cluster_report(cluster)
+    assert report.cluster
+    assert [node.name for node in report.cluster.nodes] == ["node1"]
 
 
 def test_a_file_without_its_run_is_refused(small: SmallCluster, scratch: Path) -> None:
