@@ -103,7 +103,7 @@ def questions_in_an_hour(jobs: int) -> list[float]:
                 run="queries", part=name, replicate=1, images=NodeImages(), options=_SETTINGS, plan=nothing
             ),
         )
-        submitter = Submitter(cluster, record, scheduler, ())
+        submitter = Submitter(cluster, record, scheduler, (), print)
         submitter.waiting.append(JobArray(names, 60, NodeNeeds()))
         host = Host(dict(os.environ), _unheard)
         follower = Follower(submitter, host, scheduler.pause, cancelled.watch(cluster.folder))

@@ -1,7 +1,7 @@
 """Job arrays, from the parts that are still to be measured. Parts of an array ask for the same node and time."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.clusters.parts import NodeNeeds, Part
@@ -43,6 +43,11 @@ class JobArray:
         """Return two arrays with the same parts, for a scheduler that takes no more at once."""
         middle = (len(self.parts) + 1) // 2
         return self._with(self.parts[:middle]), self._with(self.parts[middle:])
+
+    def on_known(self, known: Container[str]) -> "JobArray":
+        """Return the array without the nodes that its cluster no longer has."""
+        nodelist, exclude = (tuple(node for node in nodes if node in known) for nodes in (self.nodelist, self.exclude))
+        return replace(self, nodelist=nodelist, exclude=exclude)
 
     def _with(self, parts: tuple[str, ...]) -> "JobArray":
         return replace(self, parts=parts)

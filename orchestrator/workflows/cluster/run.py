@@ -114,7 +114,7 @@ def _submitted(
     cluster: ClusterRun, record: ClusterRecord, options: ClusterOptions, host: Host, pause: Pause
 ) -> ClusterResult:
     slurm = Slurm(host.environment, cluster.folder)
-    submitter = Submitter(cluster, record, slurm, PROGRAM, retry_failed=options.retry_failed)
+    submitter = Submitter(cluster, record, slurm, PROGRAM, host.say, retry_failed=options.retry_failed)
     follower = Follower(submitter, host, pause, cancelled.watch(cluster.folder))
     live = follower.attach()
     if live is None:

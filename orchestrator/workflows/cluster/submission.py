@@ -1,6 +1,6 @@
 """The submission of arrays, written down so that neither a killed submitter nor an absent controller doubles one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from orchestrator.results.writing import made_folder, write_atomically
 MOST_SCRIPT_BYTES = 4 * 1024 * 1024
 """Largest batch script that Slurm takes, unless its `max_script_size` is another. It refuses a larger one itself."""
 SCRIPTS = "submissions"
-"""Folder of the batch scripts, as they were submitted."""
+"""Folder of every batch script that was written for a submission, those that were refused too."""
 
 
 @dataclass
@@ -30,6 +30,8 @@ class Submitter:
     slurm: Slurm
     command: tuple[str, ...]
     """The program, for a site that names none."""
+    say: Callable[[str], object]
+    """Reports a line."""
     retry_failed: bool = False
     waiting: list[JobArray] = field(default_factory=list)
     refused: str = ""
@@ -90,8 +92,8 @@ class Submitter:
                 return False
             self._write(before)
             if error.kind is Refusal.NEVER:
-                raise HostError(f"sbatch refuses {path}: {error}") from error
-            if len(array.parts) > 1:
+                self._give_way(array, f"sbatch refuses {path}: {error}")
+            elif len(array.parts) > 1:
                 self.waiting[:0] = array.halves()
             else:
                 self.waiting.insert(0, array)
@@ -99,6 +101,26 @@ class Submitter:
             return False
         self._write(_with(before, Submission(name, array.parts, identity, array.nodes)))
         return True
+
+    def _give_way(self, array: JobArray, refusal: str) -> None:
+        """Go on without the nodes for which the scheduler refuses an array.
+
+        Raises `HostError` if it refuses the array for something else.
+        """
+        if self.record.is_fleet_check:
+            self.waiting[:] = [each for each in self.waiting if each.nodelist != array.nodelist]
+            if self.waiting or self.jobs.submissions:
+                self.say(f"{', '.join(array.nodelist)} is left out: {refusal}")
+                return
+        elif array.nodelist or array.exclude:
+            known = self.slurm.nodes(self.record.site.partition)
+            there = array.on_known(known)
+            if there != array:
+                self.waiting.insert(0, there)
+                gone = (node for node in (*array.nodelist, *array.exclude) if node not in known)
+                self.say(f"submitted again without {', '.join(gone)}, which `sinfo` does not list: {refusal}")
+                return
+        raise HostError(refusal)
 
     def _last_array(self, before: JobsRecord) -> int | None:
         """Return the array that has to end first, where the nodes of a run at a time are bounded.
