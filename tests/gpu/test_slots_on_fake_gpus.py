@@ -78,7 +78,7 @@ def test_interference_is_measured_and_kept(fake_host: FakeHost) -> None:
 
 def test_a_run_names_the_cell_of_the_proof(fake_host: FakeHost) -> None:
     """At its begin, in its record, and in its report beside how heavy its own cells were."""
-    fake_host.set(gpus=2, cpus=4)
+    fake_host.set(gpus=2, cpus=4, launch_s=4.0)
     (fake_host.folder / "matrix.yaml").write_text(
         "version: 1\nframeworks: [noop==1]\nsystems: {1_gpu: {gpus: 1}}\nmodels: [mlp, lenet]\nrepeats: 2\n"
     )
