@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from bench_folder import QUICK, BenchFolder
+from slurm_cluster import SlurmCluster
 
+from orchestrator.clusters.states import JobState
 from tests import required
 from tests.docker import far_support
 from tests.docker.far_support import FarSide
@@ -98,15 +100,21 @@ def clear(side: FarSide) -> None:
     client.close()
 
 
-def test_results_come_back_from_nodes(bench: BenchFolder) -> None:
-    """The folder of the run is not there for the nodes; a file of each part is brought and merged."""
+def without_shared_folder(bench: BenchFolder) -> Path:
+    """Write a site whose nodes share nothing. Return the folder that each has for itself."""
     local = bench.folder / "local"
     local.mkdir()
-    bench.scripts("a", "b")
     program = bench.folder / "program"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {QUICK} "$@"\n')
     program.chmod(0o755)
     bench.site(results={"on_nodes": str(local)}, program=str(program))
+    return local
+
+
+def test_results_come_back_from_nodes(bench: BenchFolder) -> None:
+    """The folder of the run is not there for the nodes; a file of each part is brought and merged."""
+    local = without_shared_folder(bench)
+    bench.scripts("a", "b")
     said = bench.run("run", "--runtime", "host", "--site", "site.yaml")
     run = bench.the_run()
 
@@ -121,3 +129,20 @@ def test_results_come_back_from_nodes(bench: BenchFolder) -> None:
     bench.run("run", "--resume", "latest")
     assert len(bench.submitted().submissions) == 1
     assert "2 ok" in walk(bench, "Where things are", 0, changes={})
+
+
+def test_a_warned_job_tells_by_its_status(bench: BenchFolder, cluster: SlurmCluster) -> None:
+    """Its log stays on its node, and so do the results of what it has measured."""
+    local = without_shared_folder(bench)
+    bench.scripts("a")
+    bench.close()
+    program = bench.start("run", "--runtime", "host", "--site", "site.yaml")
+    bench.until_begun("a")
+    (submission,) = bench.submitted().submissions
+    cluster.said("scontrol", "update", f"jobid={submission.array}_0", "timelimit=1")
+    bench.ends(program)
+
+    (end,) = bench.submitted().ends.values()
+    assert (end.job, end.state) == (f"{submission.array}_0", JobState.TIMEOUT)
+    assert not list((bench.the_run().folder / "logs").iterdir())
+    assert len(list((local / bench.the_run().name).glob(f"000-{end.node}__*.tar.zst"))) == 1

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import yaml
 
-from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters import kubernetes
 from orchestrator.clusters.folder import ClusterRun, complete_on, folder_name, node_runs, run_of_job, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.clusters.site import ImagesFrom
-from orchestrator.devices import another_machine, host_facts
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import report as read_report
@@ -20,7 +18,6 @@ from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import run_options
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.inventory import inventory_of
 from orchestrator.workflows.host.node_caches import NODE_VARIABLE, node_cache
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.stored_runs import STORED_MATRIX, stored_settings
@@ -70,7 +67,7 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
     if node in complete or len(complete) >= record.replicate:
         host.say(f"part {record.part} is complete: {', '.join(complete)} measured it")
         return PartResult(None)
-    run, has_begun = run_on(folder, node, lambda run: _is_elsewhere(run, host))
+    run, has_begun = run_on(folder, node, lambda run: jobs.elsewhere(run, run.record().host, host) is not None)
     if options.job:
         run, has_begun = options.run(host), False
     others = [each.run.name for each in every if each.run.name != run.name and not each.is_complete]
@@ -100,12 +97,6 @@ def _with_own_cache(host: Host) -> Host:
         return host
     own = node_cache(host, host.environment[NODE_VARIABLE])
     return replace(host, environment={**host.environment, "XDG_CACHE_HOME": str(own)})
-
-
-def _is_elsewhere(run: Run, host: Host) -> bool:
-    """Return true if a run cannot go on here, because it was begun on another machine or came in a file."""
-    merged = (run.folder / MERGED).exists()
-    return merged or another_machine(run.record().host, host_facts(inventory_of(host))) is not None
 
 
 def _resumed(run: Run, record: PartRecord, host: Host) -> Job:

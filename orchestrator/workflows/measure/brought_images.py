@@ -89,12 +89,28 @@ def _pull(source: ImageSource, image: FrozenImage, client: Client, host: Host) -
 
 
 def _loaded(frozen: FrozenImages, wanted: Sequence[FrozenImage], client: Client, host: Host) -> _Ends:
-    """Load the images that are missing, all of them or none."""
+    """Load the images that are missing, all of them or none. A bundle is not opened for images that are here."""
     try:
         with needed_for("loading images"):
-            return _load(frozen, wanted, client, host)
+            here = {image.name: _here(image, client) for image in wanted}
+            missing = [image for image in wanted if here[image.name] is None]
+            loaded = _load(frozen, missing, client, host) if missing else {}
     except (HostError, InputError, TransferStoppedError) as error:
         return {image.name: _reason(error) for image in wanted}
+    return {**{name: image for name, image in here.items() if image}, **loaded}
+
+
+def _here(image: FrozenImage, client: Client) -> BundledImage | None:
+    """Return an image of a bundle that an earlier part has loaded, or None.
+
+    An engine that identifies images by manifests asks the bundle, which lists them.
+    """
+    facts = engine.facts(client, image.reference)
+    return (
+        BundledImage(image.name, image.reference, facts.image_id)
+        if facts and facts.image_id == image.identity
+        else None
+    )
 
 
 def _load(frozen: FrozenImages, wanted: Sequence[FrozenImage], client: Client, host: Host) -> _Ends:

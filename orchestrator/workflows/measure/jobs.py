@@ -108,7 +108,12 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     recorded = RuntimeName(record.runtime)
     if runtime not in {RuntimeName.AUTO, recorded}:
         raise InputError(f"{run.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
-    _refuse_elsewhere(run, record.host, host)
+    other = elsewhere(run, record.host, host)
+    if other:
+        whose = record.host.get("hostname") or "another host"
+        raise InputError(
+            f"{run.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
+        )
     plan = run.plan()
     frozen_scripts.refuse_paths(plan, "begin a new run of the matrix; what this one has measured stays")
     frozen_scripts.check(run.folder, frozen_scripts.scripts_of(plan))
@@ -119,15 +124,10 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     return Job(plan, BuildSettings(), run, recorded, None, bundle=bundle_plans.bundle_of(record.bundle, host))
 
 
-def _refuse_elsewhere(run: Run, begun_on: Mapping[str, Any], host: Host) -> None:
-    """Raise `InputError` for a run of another host, which came in a file or was begun on another machine."""
+def elsewhere(run: Run, begun_on: Mapping[str, Any], host: Host) -> str | None:
+    """Return the reason that a run cannot go on here: it came in a file, or was begun on another machine."""
     merged = (run.folder / MERGED).exists()
-    other = "it was merged" if merged else another_machine(begun_on, host_facts(inventory_of(host)))
-    if other:
-        whose = begun_on.get("hostname") or "another host"
-        raise InputError(
-            f"{run.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
-        )
+    return "it was merged" if merged else another_machine(begun_on, host_facts(inventory_of(host)))
 
 
 def named(results: Path) -> Run:

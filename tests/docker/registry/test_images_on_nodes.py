@@ -136,6 +136,17 @@ def test_images_come_to_a_node_once(way: str, node: FarSide, shared: Path, base_
     assert record["images"] == {"kind": way, "place": str(shared / ("images.json" if way == "registry" else "carried"))}
 
 
+@pytest.mark.usefixtures("_carried")
+def test_a_bundle_is_opened_once_on_a_node(node: FarSide, shared: Path, base_image: str) -> None:
+    """The second part of a node finds the images, and goes on without the bundle."""
+    run = frozen(shared, base_image, "bundle")
+    measured(node, run, "000")
+    with gone(shared / "carried"):
+        measured(node, run, "001")
+
+    assert outcomes(run) == [("ok", ""), ("ok", "")]
+
+
 def test_an_image_that_does_not_come_blames_nobody(
     way: str, node: FarSide, shared: Path, base_image: str, storage: Path
 ) -> None:
