@@ -35,6 +35,7 @@ class BenchFolder:
 
     def __init__(self, folder: Path, cluster: SlurmCluster) -> None:
         self.folder, self.cluster = folder, cluster
+        self._started: list[subprocess.Popen[bytes]] = []
         (folder / "begun").mkdir()
         (folder / "wait.py").write_text(SCRIPT)
         self.site()
@@ -76,9 +77,17 @@ class BenchFolder:
     def start(self, *arguments: str, log: str = "log") -> subprocess.Popen[bytes]:
         """Start the program, which asks the scheduler twice a second."""
         with (self.folder / log).open("ab") as output:
-            return subprocess.Popen(
+            program = subprocess.Popen(
                 [sys.executable, QUICK, *arguments], cwd=self.folder, env=self.environment, stdout=output, stderr=output
             )
+        self._started.append(program)
+        return program
+
+    def end_programs(self) -> None:
+        """End what a failed test has left, which would submit jobs into the next one."""
+        for program in self._started:
+            program.kill()
+            program.wait()
 
     def run(self, *arguments: str, code: int = 0) -> str:
         """Run the program to its end, which has to be this one, and return all that it said."""

@@ -37,6 +37,8 @@ def cluster(_cluster_of_two: SlurmCluster) -> Iterator[SlurmCluster]:
 
 
 @pytest.fixture
-def bench(cluster: SlurmCluster, tmp_path: Path) -> BenchFolder:
+def bench(cluster: SlurmCluster, tmp_path: Path) -> Iterator[BenchFolder]:
     """A folder that all nodes see, with a matrix and a site file."""
-    return BenchFolder(tmp_path, cluster)
+    folder = BenchFolder(tmp_path, cluster)
+    yield folder
+    folder.end_programs()
