@@ -82,9 +82,9 @@ inputs, labels = (numpy.concatenate(parts) for parts in zip(*ring))
 model = keras.models.Sequential(
     [
         layers.Conv2D(6, 5, activation="relu", input_shape=inputs.shape[1:]),
-        layers.AveragePooling2D(),
+        layers.AveragePooling2D(2),
         layers.Conv2D(16, 3, activation="relu"),
-        layers.AveragePooling2D(),
+        layers.AveragePooling2D(2),
         layers.Flatten(),
         layers.Dense(120, activation="relu"),
         layers.Dense(84, activation="relu"),
