@@ -105,6 +105,19 @@ def test_cells_on_different_gpus_run_at_once(tmp_path: Path) -> None:
     assert Run(tmp_path).outcome(outcomes[0].cell_id, 0) == outcomes[0]
 
 
+@pytest.mark.parametrize("pins_cpus", [True, False])
+def test_cells_and_checks_pin_themselves_to_their_share(tmp_path: Path, pins_cpus: bool) -> None:
+    """Without a runtime that confines them, each is asked to keep to the CPUs that go with its GPU."""
+    runtime = Watching(pins_cpus=pins_cpus)
+    list(execute(replace(a_plan(*cells(ONE, 8, groups=8)), parity=True), on_slots(tmp_path, runtime)))
+    asked = [(request["mode"], request["cpuset"]) for request in runtime.launched]
+    given = [None if pins_cpus else list(task.allocation.cpus) for task in runtime.tasks]
+
+    assert {mode for mode, _ in asked} == {"parity", "train"}
+    assert [cpuset for _, cpuset in asked] == given
+    assert all(len(task.allocation.cpus) == 4 for task in runtime.tasks)
+
+
 def test_cells_of_a_group_share_their_gpu(tmp_path: Path) -> None:
     """The cells that are compared run on one GPU in each repeat, and on another in the next."""
     outcomes = list(execute(a_plan(*cells(ONE, 4, groups=1, repeats=8)), on_slots(tmp_path, Watching())))
