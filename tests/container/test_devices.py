@@ -35,8 +35,10 @@ def test_only_the_given_gpu_is_watched(driver: StubbedDriver) -> None:
     assert [gpu["uuid"] for gpu in telemetry.gpus()] == ["GPU-1"]
 
 
-def test_a_lost_neighbour_costs_nothing(driver: StubbedDriver) -> None:
+@pytest.mark.parametrize("hides_all_for_one", [False, True])
+def test_a_lost_neighbour_costs_nothing(driver: StubbedDriver, hides_all_for_one: bool) -> None:
     driver.lost.add(0)
+    driver.hides_all_for_one = hides_all_for_one
 
     devices.require_given(ON_GPU)
     assert [gpu["uuid"] for gpu in telemetry.gpus()] == ["GPU-1"]

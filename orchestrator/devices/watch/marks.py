@@ -7,9 +7,9 @@ from typing import Any
 import pynvml
 
 from orchestrator.devices.disturbance import REPEAT_SHARE
-from orchestrator.devices.gpu_gate import described
-from orchestrator.devices.gpus import Gpu, asked
-from orchestrator.devices.watch.processes import OwnProcesses
+from orchestrator.devices.driver import asked, computing
+from orchestrator.devices.gpus import Gpu
+from orchestrator.devices.watch.processes import OwnProcesses, described
 from orchestrator.devices.watch.series import Device
 from orchestrator.results.telemetry.contract import GpuSeries, Span, Telemetry
 
@@ -125,9 +125,9 @@ class Strangers:
         if not (is_last or self._is_due(now_s, memory_bytes)):
             return
         self._listed_s, self._listed_bytes = now_s, memory_bytes
-        for process in asked(library.nvmlDeviceGetComputeRunningProcesses, self.device.own) or ():
-            if process.pid not in self._texts and self.own.is_foreign(process.pid):
-                self._texts[process.pid] = described(process.pid, self.own.proc)
+        for pid in computing(library, self.device.own) or ():
+            if pid not in self._texts and self.own.is_foreign(pid):
+                self._texts[pid] = described(pid, self.own.proc)
 
     def _is_due(self, now_s: float, memory_bytes: int | None) -> bool:
         if self._listed_s is None:

@@ -1,6 +1,7 @@
 """The processes of a launch, told from all others by what this host's kernel says of them."""
 
 import os
+import pwd
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,3 +53,17 @@ class OwnProcesses:
             return (self.proc / str(pid) / name).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
+
+
+def described(pid: int, proc: Path) -> str:
+    """Describe a process, such as `python (process 123 of alice)`, as far as this user may see it."""
+    folder = proc / str(pid)
+    try:
+        name = (folder / "comm").read_text(encoding="utf-8", errors="replace").strip()
+        owner = folder.stat().st_uid
+    except OSError:
+        return f"process {pid}"
+    try:
+        return f"{name} (process {pid} of {pwd.getpwuid(owner).pw_name})"
+    except KeyError:
+        return f"{name} (process {pid} of user {owner})"

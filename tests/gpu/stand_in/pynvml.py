@@ -71,7 +71,7 @@ _ANSWERS: dict[str, Any] = {
     "nvmlDeviceGetName": lambda handle: _gpu(handle).get("name", "Fake GPU"),
     "nvmlDeviceGetMemoryInfo": lambda handle: SimpleNamespace(total=_gpu(handle).get("memory_bytes", 2**34), used=0),
     "nvmlDeviceGetCudaComputeCapability": lambda handle: tuple(_gpu(handle).get("capability", (9, 0))),
-    "nvmlDeviceGetComputeRunningProcesses": lambda handle: [
+    "nvmlDeviceGetComputeRunningProcesses_v3": lambda handle: [
         SimpleNamespace(pid=pid) for pid in _gpu(handle).get("processes", [])
     ],
     "nvmlDeviceGetCurrentClocksThrottleReasons": _throttle_reasons,

@@ -17,7 +17,7 @@ FREE: Mapping[str, Any] = {
     "nvmlInit": lambda: None,
     "nvmlShutdown": lambda: None,
     "nvmlDeviceGetHandleByUUID": lambda uuid: uuid.decode(),
-    "nvmlDeviceGetComputeRunningProcesses": lambda _: [],
+    "nvmlDeviceGetComputeRunningProcesses_v3": lambda _: [],
     "nvmlDeviceGetCurrentClocksThrottleReasons": lambda _: 0x1 | 0x4,
     "nvmlDeviceGetTemperature": lambda *_: 91,
     "nvmlDeviceGetUtilizationRates": lambda _: SimpleNamespace(gpu=2),
@@ -58,7 +58,7 @@ def test_whoever_computes_there_is_named(driver: Stub, tmp_path: Path) -> None:
     (tmp_path / "123").mkdir()
     (tmp_path / "123/comm").write_text("python\n")
     running = {"GPU-b": [SimpleNamespace(pid=123), SimpleNamespace(pid=124)]}
-    driver(nvmlDeviceGetComputeRunningProcesses=lambda handle: running.get(handle, []))
+    driver(nvmlDeviceGetComputeRunningProcesses_v3=lambda handle: running.get(handle, []))
     first, second = holders(GPUS, tmp_path).split("; ")
 
     assert first.startswith("GPU 3: python (process 123 of ")
@@ -89,7 +89,7 @@ def test_a_gpu_lost_after_its_handle_is_not_free(driver: Stub) -> None:
     def lost(*_: object) -> None:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
 
-    driver(nvmlDeviceGetComputeRunningProcesses=lost)
+    driver(nvmlDeviceGetComputeRunningProcesses_v3=lost)
 
     assert holders(GPUS[:1]) == "GPU 0: GPU is lost"
 

@@ -90,7 +90,7 @@ def test_constant_memory_asks_for_no_list(tmp_path: Path) -> None:
     strangers.look(driver, 100, 130 * MIB, is_last=True)
 
     assert due == [True, False, True, False, False]
-    assert driver.asked == ["nvmlDeviceGetComputeRunningProcesses"]
+    assert driver.asked == ["nvmlDeviceGetComputeRunningProcesses_v3"]
 
 
 def series(*slowed_by: str | None) -> Telemetry:
