@@ -17,6 +17,8 @@ from orchestrator.processes import Stop
 PAUSE_S = 0.5
 MOST_BUSY_PERCENT = 5
 """Share of the last moments in which something ran. Some drivers round up what a glance at them costs."""
+NEAR_SLOWDOWN_C = 5
+"""A GPU within so many degrees of the temperature at which its driver slows it down is not cool, though it be idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,20 @@ def _holders_of(library: Any, gpu: Gpu, handle: Any, proc: Path) -> list[str]:
         return [f"GPU {gpu.index}: {described(pid, proc)} runs on it" for pid in pids]
     # Heat and clocks are those of the whole GPU, also for a part of it; the load of one part is not known.
     whole = handle if gpu.mig is None else asked(library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle)
-    if "heat" in slowed_by(library, asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole)):
-        celsius = asked(library.nvmlDeviceGetTemperature, whole, library.NVML_TEMPERATURE_GPU)
-        return [f"GPU {gpu.index}: heat holds it back{'' if celsius is None else f' at {celsius} °C'}"]
+    if heat := _heat(library, whole):
+        return [f"GPU {gpu.index}: {heat}"]
     rates = asked(library.nvmlDeviceGetUtilizationRates, handle) if gpu.mig is None else None
     if rates is not None and rates.gpu > MOST_BUSY_PERCENT:
         return [f"GPU {gpu.index}: it is {rates.gpu} % busy"]
     return []
+
+
+def _heat(library: Any, whole: Any) -> str:
+    """Return how heat holds a GPU back, or would as soon as it works, or an empty text if it is cool."""
+    celsius = asked(library.nvmlDeviceGetTemperature, whole, library.NVML_TEMPERATURE_GPU)
+    if "heat" in slowed_by(library, asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole)):
+        return f"heat holds it back{'' if celsius is None else f' at {celsius} °C'}"
+    limit = asked(library.nvmlDeviceGetTemperatureThreshold, whole, library.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    if celsius is None or not limit or celsius < limit - NEAR_SLOWDOWN_C:
+        return ""
+    return f"it has {celsius} °C, and is slowed down at {limit} °C"
