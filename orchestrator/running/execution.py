@@ -113,9 +113,7 @@ class _Execution:
         for part in leave.parts(todo):
             jobs = slots.jobs(repeats, part, self._with.run.outcome, leave, self._policy.seed)
             schedule = Schedule(jobs, suiting, used)
-            for ended in JobsAtOnce(schedule, work, time.monotonic).results():
-                schedule.leave_out(self._with.pool.left_out(self._with.inventory.gpus))
-                yield ended
+            yield from JobsAtOnce(schedule, work, time.monotonic, self._with.left_out).results()
 
     def _placed(self, system: System, placed: PlacedJob[Repeat]) -> Allocation | NoDevice:
         """Return what a job was given: its GPUs with their share of the host, or all that its system may have."""

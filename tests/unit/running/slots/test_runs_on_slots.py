@@ -223,6 +223,19 @@ class LosingGpu0(GpuWatch):
         return tuple(lost(gpu, "fell off the bus") for gpu in self.gpus if gpu.uuid == "GPU-0")
 
 
+@pytest.mark.parametrize("parity", [False, True])
+def test_another_gpu_takes_what_is_left_of_a_group(tmp_path: Path, parity: bool) -> None:
+    """Cells that are compared share a GPU. Once it has failed twice, the rest of them goes to another one."""
+    around = replace(on_slots(tmp_path, Watching()), gpu_watch=lambda allocation: LosingGpu0(allocation.gpus))
+    plan = replace(a_plan(*cells(ONE, 8, groups=1)), parity=parity)
+    outcomes = list(execute(plan, around))
+    ran_on = Counter(outcome.ran_on for outcome in outcomes)
+
+    assert statuses(outcomes) == [Status.OK] * 8
+    assert ran_on["GPU-0"] <= 2
+    assert sorted(ran_on.values()) == ([1, 7] if parity else [2, 6])
+
+
 def test_failed_gpu_leaves_the_pool(tmp_path: Path) -> None:
     """A GPU that is lost twice takes no further cell, and the others take its share."""
     around = replace(on_slots(tmp_path, Watching()), gpu_watch=lambda allocation: LosingGpu0(allocation.gpus))
