@@ -9,9 +9,11 @@ from typing import Any
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.devices.shares import shares
 from orchestrator.processes import Stop, Watch
+from orchestrator.regression.judge.evidence import block_notes, cell_evidence, values
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out
+from orchestrator.results.store import Run
 from orchestrator.running import Policy
 from orchestrator.running.slots import Slots
 from orchestrator.runtimes import Ended, Task
@@ -51,3 +53,23 @@ def test_cells_on_gpus_in_turn_are_compared(tmp_path: Path, pair: Callable[..., 
 
     assert len({task.allocation.cpus for task in runtime.tasks}) > 1
     assert [each.verdict for each in done.regression.pairs] == [Verdict.SLOWER]
+
+
+def test_blocks_on_different_gpus_do_not_count(tmp_path: Path, pair: Callable[..., Pairing]) -> None:
+    """As after a GPU has failed between both sides of a block: its speed is no difference between releases."""
+    done = on_slots(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1", SYSTEMS), Pinned())
+    run = Run(tmp_path / "run")
+    baseline, candidate = done.plan.cells
+    sides = [cell_evidence(run, cell, range(6)) for cell in (baseline, candidate)]
+    moved = run.outcome(candidate.id, 2)
+    assert moved
+    run.write_outcome(replace(moved, ran_on="GPU-of-another-host"))
+    apart = cell_evidence(run, candidate, range(6))
+    (throughput,) = (metric for metric in baseline.workload.rules.metrics if metric.name == "throughput")
+
+    assert len(values(throughput, *sides)) == 6
+    assert len(values(throughput, sides[0], apart)) == 5
+    assert list(block_notes(*sides)) == []
+    assert list(block_notes(sides[0], apart)) == [
+        "1 of 6 blocks do not count: the two sides ran on different GPUs in them"
+    ]
