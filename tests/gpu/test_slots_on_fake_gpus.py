@@ -1,6 +1,7 @@
 """Cells side by side on fake GPUs, through the whole program: real processes that sleep, and look for each other."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,18 @@ def test_proof_needs_two_gpus_with_cores(gpus: int, cpus: int, fake_host: FakeHo
 
     assert (ended.returncode, ended.stdout) == (3, "")
     assert "no two cells can run at once here: " in ended.stderr
+
+
+def test_proof_is_of_the_gpus_of_a_job(fake_host: FakeHost) -> None:
+    """A scheduler gave one GPU of four: no two cells can run at once there, and `doctor` is silent on that."""
+    host = replace(fake_host, variables={"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "GPU-1"})
+    host.set(gpus=4)
+    matrix(host.folder, (0.1,))
+    ended = host.run("doctor", "--interference", "--runtime", "host")
+
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "no two cells can run at once here: " in ended.stderr
+    assert "GPUs at once" not in host.run("doctor").stdout
 
 
 def test_one_gpu_too_hot_takes_no_cell(fake_host: FakeHost) -> None:
