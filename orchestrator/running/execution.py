@@ -238,8 +238,9 @@ class _Execution:
         retries, losses = self._policy.retries, LOSSES
         while True:
             with self._neighbours.present(f"{cell.id}/{repeat}") as beside:
+                others = self._others(allocation)
                 outcome, result = self._launcher.measure(cell, repeat, ready, allocation, attempts)
-                outcome = replace(outcome, beside=", ".join(beside()))
+                outcome = replace(outcome, beside=", ".join((*beside(), *sorted(others | self._others(allocation)))))
             attempts.record(outcome)
             if self._with.stop.is_set():
                 break
@@ -253,6 +254,10 @@ class _Execution:
                 break
         counts = attempts.settle(outcome)
         return counts, result if counts is outcome else self._with.run.result(counts)
+
+    def _others(self, allocation: Allocation) -> frozenset[str]:
+        """Return what other runs measure beside a share of this host; beside a cell that has all of it, none does."""
+        return self._with.turns.others(self._with.run.name) if allocation.is_share else frozenset()
 
 
 def _finished(cell: Cell, outcome: Outcome, result: Result | None) -> RepeatFinished:

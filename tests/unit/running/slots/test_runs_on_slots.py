@@ -213,6 +213,19 @@ def test_runs_lock_the_host_or_gpus(
         assert (first, second) == (True, not waits)
 
 
+def test_cells_of_other_runs_are_named_too(tmp_path: Path) -> None:
+    """A run on another GPU measures at the same time, as both lock their own GPUs."""
+    file, turn = tmp_path / "measuring.lock", Turn("another", "some/cell", lambda: NOW)
+    around = replace(on_slots(tmp_path / "run", Watching()), turns=Turns((file,)))
+    with Turns((file,)).taken(turn, lambda event: None, threading.Event(), ("GPU-elsewhere",)) as mine:
+        assert mine
+        (met,) = execute(a_plan(*cells(ONE, 1, groups=1)), around)
+    (alone,) = execute(a_plan(*cells(TWO, 1, groups=1)), replace(around, run=Run(tmp_path / "run")))
+
+    assert met.beside == "some/cell (run another)"
+    assert alone.beside == ""
+
+
 class LosingGpu0(GpuWatch):
     """A watch that finds GPU 0 lost whenever it is used, and asks no driver."""
 
