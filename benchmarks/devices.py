@@ -171,7 +171,7 @@ def _digits(uuid):
 def require_computing(request, session):
     """Raise `NoUsableDevice` if a session with GPUs computes elsewhere, by the devices of tensors that it computes.
 
-    A session that trains on several must have a tensor on as many. That of a user's own definition need not tell it.
+    A session that trains on several must have a tensor on as many. One that computes nothing tells none.
     """
     if not request.gpus:
         return

@@ -13,7 +13,7 @@ import pynvml
 from orchestrator.devices import driver as host_driver
 from orchestrator.devices.driver import Driver
 from orchestrator.devices.gpus import Gpu
-from orchestrator.devices.watch.marks import Errors, GpuMark, Strangers, heat_marks, lost
+from orchestrator.devices.watch.marks import Errors, GpuMark, Strangers, heat_marks, lost, unused_marks
 from orchestrator.devices.watch.processes import OwnProcesses
 from orchestrator.devices.watch.series import Device, Pace, Row, SampledColumns, device, row
 from orchestrator.results.telemetry.contract import Span, Telemetry
@@ -78,6 +78,10 @@ class GpuWatch:
         """Return what befell the GPUs, heat in the timed intervals too."""
         telemetry = self.seen.telemetry
         return (*self.seen.marks, *(heat_marks(self.gpus, telemetry, timed) if telemetry else ()))
+
+    def unused(self) -> tuple[GpuMark, ...]:
+        """Return a mark for each GPU on which nothing ran."""
+        return tuple(unused_marks(self.gpus, self.seen.telemetry)) if self.seen.telemetry else ()
 
     def _watch(self) -> None:
         try:

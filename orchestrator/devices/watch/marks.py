@@ -38,6 +38,8 @@ LISTED_EVERY_S = 5.0
 _LEAST_CHANGE_BYTES = 16 * 2**20
 """Of the memory in use, after which the list is asked for again. Whoever computes on a GPU takes more than that."""
 _MOST_EVENTS = 64
+_LEAST_LOOKS = 20
+"""So many samples without any load show that a GPU was not used, as two seconds at ten a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,19 @@ def heat_marks(gpus: Sequence[Gpu], telemetry: Telemetry, timed: Sequence[Span])
         share = _hot_share(series, inside)
         if share > REPEAT_SHARE:
             yield GpuMark(gpu, f"heat held it back for {share:.0%} of the time")
+
+
+def unused_marks(gpus: Sequence[Gpu], telemetry: Telemetry) -> Iterator[GpuMark]:
+    """Yield a mark for each GPU that was never busy, and whose memory in use has not grown as for a program.
+
+    Without its load, as for a part of a divided GPU, nothing is known.
+    """
+    for gpu, series in zip(gpus, telemetry.gpus, strict=True):
+        loads = [load for load in series.busy_percent if load is not None]
+        memory = [used for used in series.memory_bytes if used is not None]
+        grown = max(memory) - min(memory) if memory else 0
+        if len(loads) >= _LEAST_LOOKS and not any(loads) and grown < _LEAST_CHANGE_BYTES:
+            yield GpuMark(gpu, "nothing ran on it")
 
 
 def _hot_share(series: GpuSeries, inside: Sequence[bool]) -> float:
