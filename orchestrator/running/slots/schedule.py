@@ -1,8 +1,9 @@
 """The order in which jobs are placed on GPUs, decided by what is free at the moment.
 
-Blocks come in turn. Within a block come jobs of many GPUs before those of few, and long ones before short ones, which
-leaves the short ones to fill the gaps (longest processing time first, R. L. Graham, 1969). While a job waits for GPUs,
-another passes it only if it is expected to end before the first one could begin (EASY backfilling, D. A. Lifka, 1995).
+Blocks come in turn. Within a block come jobs of many GPUs before those of few, as they need all of these at one moment.
+Of these come long jobs before short ones, which leaves the short ones to fill the gaps (longest processing time first,
+R. L. Graham, 1969). While a job waits for GPUs, another passes it only if it is expected to end before the first one
+could begin (EASY backfilling, D. A. Lifka, 1995).
 """
 
 from collections import Counter
