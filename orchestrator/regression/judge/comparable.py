@@ -164,7 +164,7 @@ def environment_fact(name: str, value: object) -> str:
     Of Python it is the release line. Of a dataset it says if the files were a stand-in. Of the CPU it has the number of
     those that the process may use, as cells in turn on the GPUs of a host have others each time.
     """
-    if name == "cpu" and isinstance(value, Mapping):
+    if name == "cpu" and isinstance(value, Mapping) and isinstance(value.get("affinity"), Sequence):
         return _cpu_text(value)
     if name == "data" and isinstance(value, Mapping):
         return STAND_IN if value.get("stand_in") else OWN_FILES
@@ -174,9 +174,8 @@ def environment_fact(name: str, value: object) -> str:
 
 def _cpu_text(cpu: Mapping[str, Any]) -> str:
     """Return a CPU as it is compared, such as `AMD EPYC, 4 of 64 CPUs, governor performance`."""
-    logical, usable, governor = cpu.get("logical"), cpu.get("affinity"), cpu.get("governor")
-    share = f"{len(usable)} of {logical} CPUs" if isinstance(usable, Sequence) else f"{logical} CPUs"
-    return ", ".join([str(cpu.get("model")), share, *([f"governor {governor}"] if governor else [])])
+    share = f"{len(cpu['affinity'])} of {cpu.get('logical')} CPUs"
+    return ", ".join([str(cpu.get("model")), share, *([f"governor {cpu['governor']}"] if cpu.get("governor") else [])])
 
 
 def _joined(values: Iterable[object]) -> str:

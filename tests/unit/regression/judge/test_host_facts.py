@@ -33,3 +33,4 @@ def test_cpu_is_the_same_with_as_many_for_a_process() -> None:
     assert environment_fact("cpu", fewer) != environment_fact("cpu", first)
     assert environment_fact("cpu", first | {"model": "Other"}) != environment_fact("cpu", first)
     assert environment_fact("cpu", "as older results name it") == "as older results name it"
+    assert environment_fact("cpu", {"model": "without CPUs of its own"}) == "{'model': 'without CPUs of its own'}"
