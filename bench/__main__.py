@@ -26,6 +26,7 @@ NAMES = (
     "bundles",
     "push",
     "slots",
+    "sleeping",
     "clusters",
 )
 REAL = ("regress", "bisect", "nights")

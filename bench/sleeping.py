@@ -1,11 +1,15 @@
 """Cells that sleep on eight fake GPUs, measured side by side by the whole program in real time.
 
+    python -m bench.sleeping        # about eight minutes
+
 The host is that of `tests/gpu`: its GPUs and CPUs are fakes, its processes, files, locks and clocks are real.
 Each of 64 scripts sleeps 1 to 20 s on 1, 2 or 4 GPUs, and fails if another is on one of them.
 The matrix runs twice, since no length is known before the first time.
 What a cell takes beyond its sleep is the cost of one that does nothing.
 """
 
+import argparse
+import json
 import random
 import statistics
 import tempfile
@@ -13,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.gpu.fake_host import FakeHost, made, makespan_s
-from tests.gpu.sleepers import write_matrix
+from tests.gpu.sleepers import WIDTHS, write_matrix
 
 GPUS = 8
 MOST_OVER_BOUND = 1.05
@@ -21,11 +25,9 @@ Sleepers = list[tuple[float, tuple[int]]]
 
 
 def drawn(number: int, longest_s: float, seed: int = 0) -> Sleepers:
-    """Return the seconds and the GPUs of each script; three of five have one GPU."""
+    """Return the seconds and the GPUs of each script."""
     chance = random.Random(seed)
-    return [
-        (round(chance.uniform(longest_s / 20, longest_s), 2), (chance.choice((1, 1, 1, 2, 4)),)) for _ in range(number)
-    ]
+    return [(round(chance.uniform(longest_s / 20, longest_s), 2), (chance.choice(WIDTHS),)) for _ in range(number)]
 
 
 def once(host: FakeHost, sleepers: Sleepers) -> tuple[float, float]:
@@ -62,3 +64,14 @@ def run(number: int = 64, longest_s: float = 20.0) -> list[dict[str, Any]]:
             "within": known_s <= MOST_OVER_BOUND * bound_s + no_ops_s,
         }
     ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.sleeping", description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, help="not used: the matrix runs twice")
+    parser.parse_args()
+    print(json.dumps(run()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,10 +1,10 @@
 """Cells on eight fake GPUs side by side, against the least time that any schedule takes, and against one at a time.
 
     python -m bench.slots [--matrices 100]
-    python -m bench.slots --real        # the whole program on a fake host, for about six minutes: `bench/sleeping.py`
 
 The GPUs are fakes and the times virtual, so that the figures are those of the schedule alone: 64 cells of 1, 2 and 4
-GPUs (three of five take 1), which take 1 to 20 s. No two may meet on a GPU.
+GPUs, as many of each on average, which take 1 to 20 s. No two may meet on a GPU. `bench/sleeping.py` has the whole
+program in real time.
 What a decision costs is measured with 10 000 cells that wait, and with 1000: of these cells, and of hard ones, of which
 half are just too long to pass a cell that waits for all GPUs.
 """
@@ -18,7 +18,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from bench import sleeping
 from orchestrator.devices import Gpu
 from orchestrator.domain import System
 from orchestrator.running.slots.schedule import PlacedJob, Schedule
@@ -36,7 +35,7 @@ MOST_DECISION_S = 1e-3
 def jobs(number: int, seed: int) -> list[SlotJob[int]]:
     """Return so many jobs of one cell, of a group each."""
     drawn = random.Random(seed)
-    kinds = [(SYSTEMS[drawn.choice((1, 1, 1, 2, 4))], drawn.uniform(1, 20)) for _ in range(number)]
+    kinds = [(SYSTEMS[drawn.choice(tuple(SYSTEMS))], drawn.uniform(1, 20)) for _ in range(number)]
     return [SlotJob(0, name, system, seconds, (name,)) for name, (system, seconds) in enumerate(kinds)]
 
 
@@ -128,9 +127,8 @@ def _decisions(name: str, few: Sequence[SlotJob[int]], many: Sequence[SlotJob[in
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.slots", description=__doc__.splitlines()[0])
     parser.add_argument("--matrices", "--pairs", type=int, default=100)
-    parser.add_argument("--real", action="store_true", help="in real time, by the whole program on a fake host")
     options = parser.parse_args()
-    print(json.dumps(sleeping.run() if options.real else run(options.matrices)))
+    print(json.dumps(run(options.matrices)))
 
 
 if __name__ == "__main__":

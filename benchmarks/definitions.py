@@ -51,6 +51,7 @@ class Definition:
         self._shown = "%s/%s.py" % (request.model, request.builder)
         name = "benchmarks.models.%s.%s" % (request.model, request.builder)
         self._module = own_models.run(self._path, name, self._shown)
+        self._gpus = request.gpus
         self.OPTIONS = builder.OPTIONS
         self.OFFERS = getattr(self._module, "OFFERS", features.offered(builder))
         self.FEEDS = tuple(getattr(self._module, "FEEDS", ()))
@@ -62,7 +63,11 @@ class Definition:
             raise BadRequest("%s: it has no function start(workload)" % self._shown)
 
     def start(self, workload):
-        """Make the session. Raises `Unsupported` if an option is set that the definition does not know."""
+        """Make the session.
+
+        Raises `Unsupported` if an option is set that the definition does not know, or if nothing would show that a
+        session with a GPU computes on it.
+        """
         for name, value in sorted(workload.options.items()):
             if name not in self._honoured and value != self.OPTIONS[name]:
                 raise Unsupported("the own definition %s has no option '%s'" % (self._shown, name))
@@ -81,6 +86,9 @@ class Definition:
         missing = [name for name in needed if getattr(session, name, None) is None]
         if missing:
             raise BadRequest("%s: its session has no %s" % (self._shown, ", ".join(missing)))
+        if self._gpus and not hasattr(session, "device_in_use"):
+            message = "%s: on a GPU its session needs device_in_use(), the device of a tensor that it computes"
+            raise Unsupported(message % self._shown)
         for name, default in (("short_blocks", False), ("peak_device_bytes", lambda: None), ("facts", dict)):
             if not hasattr(session, name):
                 setattr(session, name, default)

@@ -53,14 +53,42 @@ def handles(library):
     A GPU that does not answer, such as a neighbour that fell off the bus, is left out.
     """
     uuids = given()
-    if uuids is not None:
-        # As bytes, which every release of the library takes.
-        asked = [(library.nvmlDeviceGetHandleByUUID, uuid.encode()) for uuid in uuids]
-    else:
-        count = answer(library.nvmlDeviceGetCount) or 0
-        asked = [(library.nvmlDeviceGetHandleByIndex, index) for index in range(count)]
-    answers = [answer(ask, what) for ask, what in asked]
+    if uuids is None:
+        return list(_wholes(library))
+    answers = [answer(_handle, library, uuid) for uuid in uuids]
     return [handle for handle in answers if handle is not None]
+
+
+def _handle(library, uuid):
+    """Return the driver's handle of a GPU or of a part of one. Raises the driver's error if it does not show it.
+
+    The driver may fail to look up a UUID while any GPU of the host is lost. So the GPUs that answer are looked through
+    then.
+    """
+    try:
+        return library.nvmlDeviceGetHandleByUUID(uuid.encode())  # as bytes, which every release of the library takes
+    except Exception:
+        for whole in _wholes(library):
+            for handle in [whole] + _parts(library, whole):
+                name = answer(library.nvmlDeviceGetUUID, handle)
+                if name in (uuid, uuid.encode()):
+                    return handle
+        raise
+
+
+def _wholes(library):
+    """Yield the handles of all GPUs that answer."""
+    for index in range(answer(library.nvmlDeviceGetCount) or 0):
+        handle = answer(library.nvmlDeviceGetHandleByIndex, index)
+        if handle is not None:
+            yield handle
+
+
+def _parts(library, whole):
+    """Return the handles of the parts of a divided GPU (MIG), which old libraries do not know."""
+    most = answer(lambda: library.nvmlDeviceGetMaxMigDeviceCount(whole)) or 0
+    found = [answer(library.nvmlDeviceGetMigDeviceHandleByIndex, whole, number) for number in range(most)]
+    return [handle for handle in found if handle is not None]
 
 
 def answer(ask, *arguments):
@@ -104,7 +132,7 @@ def _driver_fault(uuids):
     try:
         for uuid in uuids:
             try:
-                pynvml.nvmlDeviceGetHandleByUUID(uuid.encode())
+                _handle(pynvml, uuid)
             except Exception as error:
                 return "the driver does not show %s, which this process was given: %s" % (uuid, error)
     finally:
@@ -143,7 +171,7 @@ def _digits(uuid):
 def require_computing(request, session):
     """Raise `NoUsableDevice` if a session with GPUs computes elsewhere, by the devices of tensors that it computes.
 
-    A session that trains on several must have a tensor on as many. That of a user's own definition need not tell it.
+    A session that trains on several must have a tensor on as many. One that computes nothing tells none.
     """
     if not request.gpus:
         return

@@ -89,7 +89,7 @@ class _Tries:
         try:
             self._write_request(size)
             exit_code, reason = _ended(self._folder)
-            result = self._result() if exit_code == 0 else None
+            result = _fitted(self._result()) if exit_code == 0 else None
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
         if exit_code not in (0, DeviceOutOfMemory.exit_code):
@@ -118,6 +118,11 @@ class _Tries:
                 return json.load(file)
         except (OSError, ValueError) as error:
             raise Failure("a try left no result: %s" % process.describe(error)) from error
+
+
+def _fitted(result):
+    """Return the result of a try, or None if its steps left no memory for the facts of its session."""
+    return None if DeviceOutOfMemory.__name__ in result["facts"].get("unread", "") else result
 
 
 def _ended(folder):

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from benchmarks import precision
+from benchmarks import devices, precision
 from benchmarks.errors import BadRequest, ImportFailed, NoUsableDevice, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.sampling import gpu_settings, telemetry
@@ -88,13 +88,30 @@ def import_builder(name, enter, package="frameworks"):
 def facts(request, workload, session):
     """Return the facts of the machine, the request and the framework, with None for what the framework omits."""
     unknown = dict.fromkeys(("framework_version", "layout", "precision", "threads", "device"))
-    reported = dict(unknown, **session.facts())
+    if request.gpus and hasattr(session, "device_in_use"):
+        unknown["device"] = devices.answer(session.device_in_use)
+    reported = dict(unknown, **reported_facts(request, session))
     combined = dict(_without_framework(request, workload), **reported)
     combined["definition_sha256"] = workload.definition_sha256
     if workload.feed != feeds.PLACED:
         combined.update(feed=workload.feed, workers=workload.workers)
     loss = losses.fact(workload.loss, workload.layers)
     return dict(combined, loss=loss) if loss else combined
+
+
+def reported_facts(request, session):
+    """Return the facts that a session reports, once it was measured.
+
+    Some of them are computed. A GPU may be lost by then, or have no memory left for it. That is no reason to lose the
+    measurement, so that the facts are missing, and `unread` says why.
+    """
+    try:
+        with devices.errors_of(request):
+            return session.facts()
+    except Exception as error:
+        if not request.gpus:
+            raise
+        return {"unread": describe(error)}
 
 
 def surroundings(request, options):
@@ -114,7 +131,7 @@ def surroundings(request, options):
     if not request.gpus:
         return facts
     cudnn = telemetry.cudnn()
-    return dict(facts, gpu_settings=gpu_settings.facts(os.environ), **({"cudnn": cudnn} if cudnn else {}))
+    return dict(facts, gpu_settings=gpu_settings.facts(os.environ, sys.modules), **({"cudnn": cudnn} if cudnn else {}))
 
 
 def _without_framework(request, workload):

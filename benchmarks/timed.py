@@ -113,7 +113,8 @@ class _Peaks:
     def read(self):
         """Return the highest use at the first call."""
         if self._peaks is None:
-            host, device = telemetry.peak_rss_bytes(), self._session.peak_device_bytes()
+            # A GPU that is lost by now takes no finished measurement with it.
+            host, device = telemetry.peak_rss_bytes(), devices.answer(self._session.peak_device_bytes)
             self._peaks = {"peak_rss_bytes": host, "peak_device_bytes": device}
             if device is not None and self._before is not None:
                 self._peaks.update(peak_device_bytes=max(self._before, device), steady_peak_device_bytes=device)

@@ -382,4 +382,5 @@ class Outcome(LaterFields):
     ran_on: str = ""
     """The UUIDs of the GPUs that it was given, separated by commas; empty without any."""
     beside: str = ""
-    """The cells that ran at any time beside it, separated by commas; empty if it ran alone."""
+    """The cells of its run that ran at any time beside it, and those of other runs at its begin or end, separated by
+    commas; empty if it ran alone."""

@@ -8,7 +8,8 @@ class Limited:
     def synchronise(self, handle): pass
     def fetch(self, handle): return None
     def loss(self, handle): return 1.0
-    def facts(self): return {{"device": "a fake GPU"}}
+    def device_in_use(self): return "a fake GPU"
+    def facts(self): {facts}
     def peak_device_bytes(self): return self.bytes
 def start(workload):
     if workload.batch_size > {limit}:
@@ -20,6 +21,6 @@ def start(workload):
 """
 
 
-def definition(limit: int | str, step: str = "pass") -> str:
-    """Return a framework's own definition of a model: a number or an expression limits it, and a step does this."""
-    return DEFINITION.format(limit=limit, step=step)
+def definition(limit: int | str, step: str = "pass", facts: str = "return {'device': 'a fake GPU'}") -> str:
+    """Return a framework's own definition of a model: a number or an expression limits it, and its methods do this."""
+    return DEFINITION.format(limit=limit, step=step, facts=facts)

@@ -68,11 +68,15 @@ def execute(request, enter, clock=SYSTEM_CLOCK):
         "epochs": [],
         "model": {"parameters": 0, "multiply_adds": operator.multiply_adds(size)},
         "memory": {
-            "peak_rss_bytes": telemetry.peak_rss_bytes(), "peak_device_bytes": session.peak_device_bytes(),
+            "peak_rss_bytes": telemetry.peak_rss_bytes(),
+            "peak_device_bytes": devices.answer(session.peak_device_bytes),
         },
         "used": telemetry.used(),
         "outputs": calls.outputs(),
-        "facts": dict(process.surroundings(request, options), threads_asked=request.threads, **session.facts()),
+        "facts": dict(
+            process.surroundings(request, options), threads_asked=request.threads,
+            **process.reported_facts(request, session)
+        ),
     }  # fmt: skip
 
 

@@ -36,21 +36,24 @@ def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed]) -> Rati
 
 
 def levelled(cells: Mapping[str, Sequence[Timed]]) -> Mapping[str, Estimate]:
-    """Estimate the rate of each cell on GPUs of mean speed, by the effects of the GPUs on all these cells.
+    """Estimate the rate of each cell on GPUs of mean speed. The result is empty where `levelled_rates` has none."""
+    return {name: estimate(rates) for name, rates in levelled_rates(cells).items()}
 
-    The result is empty if all ran on the same GPUs, or if no effects can be estimated.
+
+def levelled_rates(cells: Mapping[str, Sequence[Timed]]) -> Mapping[str, Sequence[float]]:
+    """Return the rates of the repeats of each cell as on GPUs of mean speed, by the effects of the GPUs on all of them.
+
+    The result is empty if all ran on the same GPUs, or if no cell connects all GPUs.
     """
     if not _went_over_several(list(cells.values())):
         return {}
-    effects = device_effects(
+    parts = device_effects(
         [Observed(name, each.devices, each.rate) for name, repeats in cells.items() for each in repeats]
     )
-    if not effects:
+    if len(parts) != 1:
         return {}
-    return {
-        name: estimate([each.rate / effects.get(each.devices, 1.0) for each in repeats])
-        for name, repeats in cells.items()
-    }
+    (effects,) = parts
+    return {name: [each.rate / effects.get(each.devices, 1.0) for each in repeats] for name, repeats in cells.items()}
 
 
 def _went_over_several(cells: Sequence[Sequence[Timed]]) -> bool:

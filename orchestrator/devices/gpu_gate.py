@@ -1,6 +1,5 @@
 """The wait before a cell starts, until its GPUs are free: nobody else computes on them, and they are cool."""
 
-import pwd
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,13 +8,17 @@ from typing import Any, Protocol
 
 import pynvml
 
-from orchestrator.devices.gpus import Gpu, asked, nvml
+from orchestrator.devices.driver import asked, computing, handle_of, nvml
+from orchestrator.devices.gpus import Gpu
 from orchestrator.devices.throttling import slowed_by
+from orchestrator.devices.watch.processes import described
 from orchestrator.processes import Stop
 
 PAUSE_S = 0.5
 MOST_BUSY_PERCENT = 5
 """Share of the last moments in which something ran. Some drivers round up what a glance at them costs."""
+NEAR_SLOWDOWN_C = 5
+"""A GPU within so many degrees of the temperature at which its driver slows it down is not cool, though it be idle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,35 +79,30 @@ def wait(
 def _held(library: Any, gpu: Gpu, proc: Path) -> list[str]:
     """Return what holds a GPU, a line for each."""
     try:
-        return _holders_of(library, gpu, library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode()), proc)
+        return _holders_of(library, gpu, handle_of(library, gpu.uuid), proc)
     except pynvml.NVMLError as error:
         return [f"GPU {gpu.index}: {error}"]
 
 
 def _holders_of(library: Any, gpu: Gpu, handle: Any, proc: Path) -> list[str]:
-    processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle) or []
-    if processes:
-        return [f"GPU {gpu.index}: {described(process.pid, proc)} runs on it" for process in processes]
+    if pids := computing(library, handle):
+        return [f"GPU {gpu.index}: {described(pid, proc)} runs on it" for pid in pids]
     # Heat and clocks are those of the whole GPU, also for a part of it; the load of one part is not known.
     whole = handle if gpu.mig is None else asked(library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle)
-    if "heat" in slowed_by(library, asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole)):
-        celsius = asked(library.nvmlDeviceGetTemperature, whole, library.NVML_TEMPERATURE_GPU)
-        return [f"GPU {gpu.index}: heat holds it back{'' if celsius is None else f' at {celsius} °C'}"]
+    if heat := _heat(library, whole):
+        return [f"GPU {gpu.index}: {heat}"]
     rates = asked(library.nvmlDeviceGetUtilizationRates, handle) if gpu.mig is None else None
     if rates is not None and rates.gpu > MOST_BUSY_PERCENT:
         return [f"GPU {gpu.index}: it is {rates.gpu} % busy"]
     return []
 
 
-def described(pid: int, proc: Path) -> str:
-    """Describe a process, such as `python (process 123 of alice)`, as far as this user may see it."""
-    folder = proc / str(pid)
-    try:
-        name = (folder / "comm").read_text(encoding="utf-8", errors="replace").strip()
-        owner = folder.stat().st_uid
-    except OSError:
-        return f"process {pid}"
-    try:
-        return f"{name} (process {pid} of {pwd.getpwuid(owner).pw_name})"
-    except KeyError:
-        return f"{name} (process {pid} of user {owner})"
+def _heat(library: Any, whole: Any) -> str:
+    """Return how heat holds a GPU back, or would as soon as it works, or an empty text if it is cool."""
+    celsius = asked(library.nvmlDeviceGetTemperature, whole, library.NVML_TEMPERATURE_GPU)
+    if "heat" in slowed_by(library, asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, whole)):
+        return f"heat holds it back{'' if celsius is None else f' at {celsius} °C'}"
+    limit = asked(library.nvmlDeviceGetTemperatureThreshold, whole, library.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    if celsius is None or not limit or celsius < limit - NEAR_SLOWDOWN_C:
+        return ""
+    return f"it has {celsius} °C, and is slowed down at {limit} °C"

@@ -1,16 +1,17 @@
 """The GPUs of this host, as their driver describes them through its library (NVML)."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pynvml
 
+from orchestrator.devices.driver import asked, nvml, parts, text
+
 SYS_PCI = Path("/sys/bus/pci/devices")
-LOST = frozenset({pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED})
 _MODES = {0: "default", 1: "exclusive thread", 2: "prohibited", 3: "exclusive process"}
 _MILLI = 1e-3
 _MEBI = 2**20
@@ -44,15 +45,6 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Driver:
-    """The library of the GPU driver, initialised, or why there is none."""
-
-    library: Any = None
-    fault: str = ""
-    """The answer of a driver that is installed and does not work; empty without a driver."""
-
-
-@dataclass(frozen=True, slots=True)
 class GpuInventory:
     """The usable GPUs of a host, with their driver."""
 
@@ -63,23 +55,11 @@ class GpuInventory:
     """The fault of the driver, or of GPUs that do not answer, in one line; empty if there is none."""
 
 
-@contextmanager
-def nvml() -> Iterator[Driver]:
-    """Yield the driver's library, without one where no driver is installed or it does not work."""
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        is_absent = error.value == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
-        yield Driver(fault="" if is_absent else str(error))
-        return
-    try:
-        yield Driver(pynvml)
-    finally:
-        pynvml.nvmlShutdown()
-
-
 def look(sys_pci: Path = SYS_PCI) -> GpuInventory:
-    """Ask the driver for its GPUs. One that has fallen off the bus, or is not ours to use, is a fault."""
+    """Ask the driver for its GPUs.
+
+    One that has fallen off the bus, is not ours to use, or is divided and has no parts, is a fault.
+    """
     with nvml() as driver:
         if driver.library is None:
             return GpuInventory(fault=driver.fault)
@@ -92,25 +72,14 @@ def look(sys_pci: Path = SYS_PCI) -> GpuInventory:
         faults = []
         for index in range(count):
             try:
-                usable += _described(driver.library, index, sys_pci)
+                described = _described(driver.library, index, sys_pci)
             except pynvml.NVMLError as error:
                 faults.append(f"GPU {index}: {error}")
+                continue
+            usable += described
+            if not described:
+                faults.append(f"GPU {index} is divided (MIG) and has no parts")
         return GpuInventory(tuple(usable), version, "; ".join(faults))
-
-
-def asked(question: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the driver's answer, or None where it has none for this GPU. Raises `NVMLError` if the GPU is lost."""
-    try:
-        return question(*arguments)
-    except pynvml.NVMLError as error:
-        if error.value in LOST:
-            raise
-        return None
-
-
-def text(value: str | bytes) -> str:
-    """Return a text of the library, which is bytes in its older releases."""
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def _described(library: Any, index: int, sys_pci: Path) -> list[Gpu]:
@@ -138,10 +107,7 @@ def _described(library: Any, index: int, sys_pci: Path) -> list[Gpu]:
 
 def _parts(library: Any, handle: Any, whole: Gpu) -> Iterator[Gpu]:
     """Yield the parts of a divided GPU."""
-    for number in range(asked(library.nvmlDeviceGetMaxMigDeviceCount, handle) or 0):
-        part = asked(library.nvmlDeviceGetMigDeviceHandleByIndex, handle, number)
-        if part is None:  # a place without a part
-            continue
+    for part in parts(library, handle):
         name = text(library.nvmlDeviceGetName(part))
         attributes = asked(library.nvmlDeviceGetAttributes_v2, part)
         profile = re.search(r"\bMIG (\S+)", name)
@@ -168,14 +134,15 @@ def _numa_node(library: Any, handle: Any, sys_pci: Path) -> int | None:
 
 
 def _nvlinks(library: Any, handle: Any) -> tuple[int, ...]:
-    """Return the indices of the GPUs at the other ends of its active links. Links to a switch have none."""
+    """Return the indices of the GPUs at the other ends of its active links. Links to a switch have none.
+
+    A GPU at the other end that is lost says nothing of this one.
+    """
     peers = set()
     for link in range(library.NVML_NVLINK_MAX_LINKS):
         if not asked(library.nvmlDeviceGetNvLinkState, handle, link):
             continue
-        pci = asked(library.nvmlDeviceGetNvLinkRemotePciInfo, handle, link)
-        peer = asked(library.nvmlDeviceGetHandleByPciBusId, pci.busId) if pci else None
-        index = asked(library.nvmlDeviceGetIndex, peer) if peer is not None else None
-        if index is not None:
-            peers.add(int(index))
+        with suppress(pynvml.NVMLError):
+            pci = library.nvmlDeviceGetNvLinkRemotePciInfo(handle, link)
+            peers.add(int(library.nvmlDeviceGetIndex(library.nvmlDeviceGetHandleByPciBusId(pci.busId))))
     return tuple(sorted(peers))

@@ -106,9 +106,18 @@ class Allocation:
     """Its share of the host's memory, while others run beside it; None for a cell that has the host to itself."""
 
     @property
+    def is_share(self) -> bool:
+        """Return true if cells on other GPUs may run at the same time."""
+        return self.memory_bytes is not None
+
+    @property
     def shared_gpus(self) -> tuple[str, ...]:
         """Return the UUIDs of its GPUs if cells on others may run at the same time, else nothing."""
-        return tuple(gpu.uuid for gpu in self.gpus) if self.memory_bytes is not None else ()
+        return tuple(gpu.uuid for gpu in self.gpus) if self.is_share else ()
+
+    def confined_to(self, system: System) -> tuple[int, ...]:
+        """Return the CPUs that a launch must keep to, or none if it may use every CPU of the host."""
+        return self.cpus if self.is_share or system.cpus is not None else ()
 
 
 @dataclass(frozen=True, slots=True)

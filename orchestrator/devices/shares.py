@@ -14,6 +14,7 @@ Shares = Mapping[str, tuple[Cpu, ...]]
 def shares(inventory: Inventory) -> Shares:
     """Divide the CPUs among the GPUs in whole cores, each GPU's from its own NUMA node where all nodes have enough.
 
+    Every GPU has as many cores as that with the fewest, or one cell would have more CPUs on some GPUs than on others.
     The result is empty where there are fewer cores than GPUs: no two cells can then run at once.
     """
     by_node: dict[int | None, list[Gpu]] = {}
@@ -22,11 +23,11 @@ def shares(inventory: Inventory) -> Shares:
     near = {node: _cores(cpu for cpu in inventory.cpus if cpu.node == node) for node in by_node}
     if None in by_node or any(len(near[node]) < len(gpus) for node, gpus in by_node.items()):
         by_node, near = {None: list(inventory.gpus)}, {None: _cores(inventory.cpus)}
+    each = min((len(near[node]) // len(gpus) for node, gpus in by_node.items() if gpus), default=0)
+    if not each:
+        return {}
     divided: dict[str, tuple[Cpu, ...]] = {}
     for node, gpus in by_node.items():
-        each = len(near[node]) // len(gpus) if gpus else 0
-        if not each:
-            return {}
         for number, gpu in enumerate(gpus):
             cores = near[node][number * each : (number + 1) * each]
             divided[gpu.uuid] = tuple(cpu for core in cores for cpu in core)

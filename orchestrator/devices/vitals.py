@@ -10,7 +10,7 @@ from typing import Any
 
 import pynvml
 
-from orchestrator.devices.gpus import asked, nvml, text
+from orchestrator.devices.driver import asked, computing, nvml, text
 from orchestrator.devices.readings import Activity, between, read
 from orchestrator.devices.throttling import slowed_by
 from orchestrator.engine.abilities import Abilities
@@ -142,7 +142,7 @@ def _gpu(library: Any, index: int) -> GpuVitals:
 def _answering(library: Any, handle: Any, index: int) -> GpuVitals:
     name = asked(library.nvmlDeviceGetName, handle)
     reasons = asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle)
-    processes = asked(library.nvmlDeviceGetComputeRunningProcesses, handle)
+    processes = computing(library, handle)
     persistence = asked(library.nvmlDeviceGetPersistenceMode, handle)
     return GpuVitals(
         index=index,

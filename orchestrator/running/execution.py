@@ -113,9 +113,7 @@ class _Execution:
         for part in leave.parts(todo):
             jobs = slots.jobs(repeats, part, self._with.run.outcome, leave, self._policy.seed)
             schedule = Schedule(jobs, suiting, used)
-            for ended in JobsAtOnce(schedule, work, time.monotonic).results():
-                schedule.leave_out(self._with.pool.left_out(self._with.inventory.gpus))
-                yield ended
+            yield from JobsAtOnce(schedule, work, time.monotonic, self._with.left_out).results()
 
     def _placed(self, system: System, placed: PlacedJob[Repeat]) -> Allocation | NoDevice:
         """Return what a job was given: its GPUs with their share of the host, or all that its system may have."""
@@ -240,8 +238,9 @@ class _Execution:
         retries, losses = self._policy.retries, LOSSES
         while True:
             with self._neighbours.present(f"{cell.id}/{repeat}") as beside:
+                others = self._others(allocation)
                 outcome, result = self._launcher.measure(cell, repeat, ready, allocation, attempts)
-                outcome = replace(outcome, beside=", ".join(beside()))
+                outcome = replace(outcome, beside=", ".join((*beside(), *sorted(others | self._others(allocation)))))
             attempts.record(outcome)
             if self._with.stop.is_set():
                 break
@@ -255,6 +254,10 @@ class _Execution:
                 break
         counts = attempts.settle(outcome)
         return counts, result if counts is outcome else self._with.run.result(counts)
+
+    def _others(self, allocation: Allocation) -> frozenset[str]:
+        """Return what other runs measure beside a share of this host; beside a cell that has all of it, none does."""
+        return self._with.turns.others(self._with.run.name) if allocation.is_share else frozenset()
 
 
 def _finished(cell: Cell, outcome: Outcome, result: Result | None) -> RepeatFinished:

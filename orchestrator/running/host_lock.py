@@ -20,7 +20,7 @@ from pathlib import Path
 from orchestrator import processes
 from orchestrator.events import Listener, Notice
 from orchestrator.processes import Stop
-from orchestrator.running.host_queue import Holder, QueueLook, Ticket
+from orchestrator.running.host_queue import Holder, QueueLook, Ticket, measuring
 
 _READABLE = 0o644
 """Reading is all it takes to lock a file: other users can take their turn and cannot change it."""
@@ -64,6 +64,11 @@ class Turns:
         wanted = [*(_Wanted(file, shared=bool(gpus)) for file in self._files), *(_Wanted(file) for file in own)]
         with ExitStack() as taken:
             yield all(self._wait(each, turn, taken, listener, stop) for each in wanted)
+
+    def others(self, run: str) -> frozenset[str]:
+        """Return the cells that other runs measure on this host at the moment, with the names of their runs."""
+        holders = (holder for file in self._files for holder in measuring(file))
+        return frozenset(f"{holder.cell} (run {holder.run})" for holder in holders if holder.run != run)
 
     def _wait(self, wanted: "_Wanted", turn: Turn, taken: ExitStack, listener: Listener, stop: Stop) -> bool:
         file = wanted.file

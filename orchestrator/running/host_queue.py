@@ -30,6 +30,7 @@ _WAITING, _MEASURING = ".waiting", ".measuring"
 _TICKET = re.compile(r"[0-9]{20}-[0-9a-f]{16}(\.waiting|\.measuring)")
 _UNFINISHED = re.compile(r"[0-9]{20}-[0-9a-f]{16}\.new")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOR_EVERYBODY = 0o1777
 """Everybody may add a file, and remove their own."""
@@ -86,7 +87,7 @@ class Ticket:
             self._make()
         os.utime(self._file)
         now = time.time()
-        alive = list(self._alive())
+        alive = list(_alive(self._folder, but=self._name))
         waiting = [touched for name, touched, _ in alive if name.endswith(_WAITING) and name < self._name]
         holders = (_described(text) for name, _, text in alive if name.endswith(_MEASURING))
         return QueueLook(sum(abs(now - touched) < STALE_S for touched in waiting), next(holders, None))
@@ -123,17 +124,32 @@ class Ticket:
         os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._name = name
 
-    def _alive(self) -> Iterator[tuple[str, float, bytes]]:
-        """Read name, time of the last change and text of every other ticket whose process lives, in order."""
-        with os.scandir(self._folder) as entries:
-            names = sorted(entry.name for entry in islice(entries, MOST_TICKETS))
-        for name in names:
-            if _TICKET.fullmatch(name) and name != self._name:
-                ticket = _read(self._folder, name)
-                if ticket:
-                    yield name, *ticket
-            elif _UNFINISHED.fullmatch(name):
-                _read(self._folder, name, patience_s=STALE_S)
+
+def measuring(lock: Path) -> tuple[Holder, ...]:
+    """Return all that live processes measure at the moment under a lock, which several may share."""
+    try:
+        folder = os.open(lock.with_name(lock.name + FOLDER_SUFFIX), _FOLDER)
+    except OSError:
+        return ()
+    try:
+        return tuple(_described(text) for name, _, text in _alive(folder) if name.endswith(_MEASURING))
+    except OSError:
+        return ()
+    finally:
+        os.close(folder)
+
+
+def _alive(folder: int, but: str = "") -> Iterator[tuple[str, float, bytes]]:
+    """Read name, time of the last change and text of every ticket but one whose process lives, in order."""
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in islice(entries, MOST_TICKETS))
+    for name in names:
+        if _TICKET.fullmatch(name) and name != but:
+            ticket = _read(folder, name)
+            if ticket:
+                yield name, *ticket
+        elif _UNFINISHED.fullmatch(name):
+            _read(folder, name, patience_s=STALE_S)
 
 
 def _opened_folder(folder: Path) -> int:
@@ -142,7 +158,7 @@ def _opened_folder(folder: Path) -> int:
     with suppress(FileExistsError):
         folder.mkdir()
         folder.chmod(_FOR_EVERYBODY)  # whatever the umask
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(folder, _FOLDER)
     for _ in range(_TRIES):
         if os.fstat(descriptor).st_mode & _FOR_EVERYBODY == _FOR_EVERYBODY:
             return descriptor

@@ -79,7 +79,7 @@ class Launcher:
             copy.remove()
         # What else ran on the CPUs decides nothing about memory.
         judgement = judge(result) if result and not result.largest_batch else None
-        marks = self._marked(watch, folder, result)
+        marks = self._marked(watch, folder, result, cell)
         outcome = Outcome(
             cell_id=cell.id,
             repeat=repeat,
@@ -142,11 +142,14 @@ class Launcher:
             return script_copies.ScriptCopy()
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 
-    def _marked(self, watch: GpuWatch, folder: Path, result: Result | None) -> str:
-        """Store what was sampled of the GPUs of a launch, and return what befell them, in one line."""
+    def _marked(self, watch: GpuWatch, folder: Path, result: Result | None, cell: Cell) -> str:
+        """Store what was sampled of the GPUs of a launch, and return what befell them, in one line.
+
+        A session names the device that it computes on. Of a script, only the load of its GPUs shows whether it does.
+        """
         if watch.seen.telemetry is not None:
             write_telemetry(folder, watch.seen.telemetry)
-        marks = watch.marks(spans(result.blocks) if result else ())
+        marks = (*watch.marks(spans(result.blocks) if result else ()), *(watch.unused() if cell.script else ()))
         self._with.pool.note(marks)
         return "; ".join(map(str, marks))
 

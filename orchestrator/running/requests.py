@@ -2,7 +2,7 @@
 
 from orchestrator.catalog import idle_builders
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell, Plan, variables, without_variables
+from orchestrator.domain import Cell, Plan, System, variables, without_variables
 from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
 from orchestrator.user_files import MountedData
 
@@ -31,7 +31,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         variables=variables(cell.options),
         seed=seed,
         threads=len(allocation.cpus),
-        cpuset=cpuset_for(cell, allocation, pinned=pinned),
+        cpuset=cpuset_for(cell.system, allocation, pinned=pinned),
         gpus=cell.system.gpus,
         warmup_steps=cell.duration.warmup_steps,
         steps=cell.duration.steps,
@@ -86,9 +86,9 @@ def with_data(request: Request, data: MountedData | None, folder: str) -> Reques
     return request.model_copy(update={"data": request_data})
 
 
-def cpuset_for(cell: Cell, allocation: Allocation, *, pinned: bool) -> tuple[int, ...] | None:
+def cpuset_for(system: System, allocation: Allocation, *, pinned: bool) -> tuple[int, ...] | None:
     """Return the CPUs a process must pin itself to.
 
-    It is None if the runtime has pinned it or the system takes every CPU.
+    It is None if the runtime has pinned it, or if it may use every CPU.
     """
-    return None if pinned or cell.system.cpus is None else allocation.cpus
+    return None if pinned else allocation.confined_to(system) or None

@@ -63,6 +63,10 @@ class Surroundings:
     require_room: Callable[[Plan], None] = _ample
     """Raises `HostError` where the disk has no room for what a plan that has grown needs."""
 
+    def left_out(self) -> frozenset[str]:
+        """Return the UUIDs of the GPUs that have failed too often and are used no more."""
+        return self.pool.left_out(self.inventory.gpus)
+
     def wait_for_gpus(self, allocation: Allocation) -> GateEnd | None:
         """Wait until the GPUs of a launch are free. Return None without GPUs, or without a gate."""
         if not allocation.gpus or self.gpu_gate is None:

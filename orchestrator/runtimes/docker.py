@@ -136,7 +136,7 @@ class DockerRuntime:
             environment=(*in_container(task.system, task.allocation).items(), *task.variables),
             # Labels of the image are inherited: without its own kind, a container would pass for an image.
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
-            cpus=task.allocation.cpus if task.system.cpus is not None or self._bounds else (),
+            cpus=task.allocation.cpus if self._bounds else task.allocation.confined_to(task.system),
             shown=task.shown,
             kept=task.ready.compile_cache,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),

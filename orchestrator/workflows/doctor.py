@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from orchestrator.devices import gpus, inventory, vitals
+from orchestrator.devices import gpus, vitals
 from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
 from orchestrator.devices.shares import shares
 from orchestrator.devices.vitals import Vitals
@@ -19,6 +19,7 @@ from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.interference import stored_proof, why_serial
+from orchestrator.workflows.host.inventory import inventory_of
 from orchestrator.workflows.inputs.planned_matrix import site_base_image
 
 ENGINE_TIMEOUT_S = 20.0
@@ -64,7 +65,7 @@ def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
 
 def _side_by_side(host: Host) -> Sequence[HostFinding]:
     """Return what is known of cells on different GPUs at once, if there are several GPUs."""
-    here = inventory()
+    here = inventory_of(host)
     if len(here.gpus) < 2:
         return ()
     proof, divided = stored_proof(host.cache, here), shares(here)

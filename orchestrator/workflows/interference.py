@@ -8,7 +8,7 @@ from typing import NamedTuple
 from orchestrator.analysis.contrasts import contrast
 from orchestrator.analysis.estimates import exponential
 from orchestrator.analysis.measurements import cores_busy
-from orchestrator.devices import Allocation, Gpu, Inventory, allocate, inventory
+from orchestrator.devices import Allocation, Gpu, Inventory, allocate
 from orchestrator.devices.shares import shares
 from orchestrator.domain import Cell, Outcome, Plan
 from orchestrator.errors import HostError, InputError
@@ -20,6 +20,7 @@ from orchestrator.running.slots.model import pools
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.interference import InterferenceProof, store_proof
+from orchestrator.workflows.host.inventory import inventory_of
 from orchestrator.workflows.inputs.data import with_data
 from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
 from orchestrator.workflows.measure import jobs
@@ -53,7 +54,7 @@ def prove(options: InterferenceOptions, host: Host) -> InterferenceProof:
 
     Example: `prove(InterferenceOptions(select=["torch-*-1_gpu/resnet20-train-*"]), this_host()).holds`
     """
-    here = inventory()
+    here = inventory_of(host)
     planned = plan_matrix(options, host)
     cell, at_once = _cell(planned.plan, here)
     rounds = (1, at_once) * options.rounds

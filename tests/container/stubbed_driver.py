@@ -19,6 +19,8 @@ class StubbedDriver(ModuleType):
         self.refused = refused or set()
         self.asked: set[str] = set()
         self.lost: set[int] = set()
+        self.hides_all_for_one = False
+        """True if a lookup by UUID fails while any GPU is lost."""
         self.init_error: int | None = None
         self.shut_down = False
         self.now = {"energy_mj": 9_000_000, "power_ns": 7, "heat_ns": 1_000_000, "clock_mhz": 1980, "temperature_c": 40}
@@ -57,6 +59,8 @@ def _handle(driver: StubbedDriver, index: int) -> int:
 
 
 def _handle_of(driver: StubbedDriver, uuid: bytes) -> int:
+    if driver.hides_all_for_one and driver.lost:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
     return _handle(driver, int(uuid.decode().removeprefix("GPU-")))
 
 

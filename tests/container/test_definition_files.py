@@ -10,7 +10,7 @@ import pytest
 from container_support import request_of, start
 
 from benchmarks import definitions, devices
-from benchmarks.errors import BadRequest, DeviceOutOfMemory, Unsupported
+from benchmarks.errors import BadRequest, DeviceOutOfMemory, NoUsableDevice, Unsupported
 from orchestrator.resources import BENCHMARKS
 
 BUILDER = SimpleNamespace(OPTIONS={"hybridize": True, "layout": "auto"})
@@ -18,9 +18,10 @@ TOLD = "batches=(), step=len, synchronise=len, parameters=1, loss=len, fetch=len
 MADE = f"from types import SimpleNamespace\n\n\ndef start(workload):\n    return SimpleNamespace({TOLD})\n"
 
 
-def maker(folder: Path, text: str) -> Any:
+def maker(folder: Path, text: str, gpus: int = 0) -> Any:
     (folder / "definition.py").write_text(text)
-    request = request_of(builder="mxnet", model="wide")._replace(definition_file=str(folder / "definition.py"))
+    file = str(folder / "definition.py")
+    request = request_of(builder="mxnet", model="wide", gpus=gpus)._replace(definition_file=file)
     return definitions.maker(request, BUILDER)
 
 
@@ -53,6 +54,17 @@ def test_session_says_what_it_leaves_out(tmp_path: Path) -> None:
     assert len(work.definition_sha256) == 64
     with pytest.raises(BadRequest, match=r"^wide/mxnet\.py: its session has no loss, fetch$"):
         maker(tmp_path, MADE.replace(", loss=len, fetch=len", "")).start(work)
+
+
+def test_session_on_a_gpu_names_its_device(tmp_path: Path) -> None:
+    """Nothing else would show that it computes there, and not on the CPU."""
+    on_gpu = maker(tmp_path, MADE, gpus=1)
+
+    with pytest.raises(Unsupported, match=r"^wide/mxnet\.py: on a GPU its session needs device_in_use\(\), the device"):
+        on_gpu.start(workload())
+    told = maker(tmp_path, MADE.replace(TOLD, f"{TOLD}, device_in_use=lambda: 'cpu'"), gpus=1)
+    with pytest.raises(NoUsableDevice, match="computes on cpu"):
+        devices.require_computing(request_of(gpus=1), told.start(workload()))
 
 
 def test_full_gpu_memory_is_not_a_mistake(tmp_path: Path) -> None:

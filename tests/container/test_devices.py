@@ -9,7 +9,7 @@ import pytest
 from container_support import request_of
 from stubbed_driver import StubbedDriver
 
-from benchmarks import devices
+from benchmarks import devices, process
 from benchmarks.errors import DeviceOutOfMemory, NoUsableDevice
 from benchmarks.sampling import telemetry
 from benchmarks.sampling.gpus import Gpus
@@ -35,8 +35,10 @@ def test_only_the_given_gpu_is_watched(driver: StubbedDriver) -> None:
     assert [gpu["uuid"] for gpu in telemetry.gpus()] == ["GPU-1"]
 
 
-def test_a_lost_neighbour_costs_nothing(driver: StubbedDriver) -> None:
+@pytest.mark.parametrize("hides_all_for_one", [False, True])
+def test_a_lost_neighbour_costs_nothing(driver: StubbedDriver, hides_all_for_one: bool) -> None:
     driver.lost.add(0)
+    driver.hides_all_for_one = hides_all_for_one
 
     devices.require_given(ON_GPU)
     assert [gpu["uuid"] for gpu in telemetry.gpus()] == ["GPU-1"]
@@ -111,7 +113,20 @@ def test_different_gpus_are_several() -> None:
     devices.require_computing(two, SimpleNamespace(devices_in_use=lambda: ["cuda:0", "cuda:1"]))
 
 
-def test_own_definition_need_not_name_a_device() -> None:
+def test_facts_that_cannot_be_read_are_missing() -> None:
+    """A GPU that is lost after the last step takes no measurement with it. On a CPU, nothing excuses a mistake."""
+
+    def lost() -> dict[str, Any]:
+        raise RuntimeError("CUDA error: unspecified launch failure\nmore")
+
+    session = SimpleNamespace(facts=lost)
+
+    assert process.reported_facts(ON_GPU, session) == {"unread": "RuntimeError: CUDA error: unspecified launch failure"}
+    with pytest.raises(RuntimeError, match="CUDA error"):
+        process.reported_facts(request_of(gpus=0), session)
+
+
+def test_session_that_computes_nothing_names_no_device() -> None:
     devices.require_computing(ON_GPU, SimpleNamespace())
 
 

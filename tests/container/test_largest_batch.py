@@ -32,9 +32,9 @@ Folder = Callable[..., Path]
 def limited(io: Folder) -> Folder:
     """Write a request for the largest batch of a fake device."""
 
-    def make(limit: int, step: str = "pass", **changes: object) -> Path:
+    def make(limit: int, step: str = "pass", facts: str = "return {}", **changes: object) -> Path:
         folder = io(definition_file="definition.py", largest_batch=True, **{"gpus": 1, **changes})
-        (folder / "definition.py").write_text(definition(limit, step))
+        (folder / "definition.py").write_text(definition(limit, step, facts))
         return folder
 
     return make
@@ -87,6 +87,20 @@ def test_largest_batch_is_answered(limited: Folder, limit: int, mode: str) -> No
     assert {block.samples // block.steps for block in result.blocks} == {found.fits}
     assert {path.name for path in folder.iterdir()} == {"request.json", "definition.py", "result.json", "phase"}
     assert f"batch size {found.refused}: out of memory" in ended.stdout
+
+
+def test_a_batch_that_leaves_no_memory_for_facts_is_too_large(limited: Folder) -> None:
+    """Frameworks compute some of their facts, as the precision of what a layer yields. The result has all of them."""
+    body = ["if self.bytes >= 2950000:", "    raise RuntimeError('CUDA out of memory')", "return {'device': 'a GPU'}"]
+    folder = limited(3000, facts="".join(f"\n        {line}" for line in body))
+
+    ended = start("--io", str(folder))
+
+    assert ended.returncode == 0, ended.stderr
+    result = read_result(folder / "result.json")
+    assert result.largest_batch
+    assert result.largest_batch.fits < 2950 <= result.largest_batch.refused
+    assert result.facts["device"] == "a GPU"
 
 
 def test_samples_bound_the_batch(limited: Folder) -> None:

@@ -1,6 +1,7 @@
 """Cells side by side on fake GPUs, through the whole program: real processes that sleep, and look for each other."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,24 @@ def test_exclusive_and_bad_proofs_keep_cells_alone(fake_host: FakeHost) -> None:
     assert not [each for each in outcomes if "beside" in each]
 
 
+def test_cells_keep_to_the_cpus_of_their_gpu(fake_host: FakeHost) -> None:
+    """A system that names no CPUs: each cell waits for those near its GPU to be idle, and runs on these alone."""
+    fake_host.set(gpus=2, cpus=8, launch_s=1.0)
+    (fake_host.folder / "matrix.yaml").write_text(
+        "version: 1\nframeworks: [noop==1]\nsystems: {1_gpu: {gpus: 1}}\nmodels: [mlp, lenet]\nrepeats: 2\n"
+    )
+    fake_host.prove()
+    outcomes = fake_host.repeats("--idle-wait", "1")
+    results = [json.loads(path.read_text()) for path in fake_host.folder.glob("results/*/*/*/*/result.json")]
+
+    assert [each["status"] for each in outcomes] == ["ok"] * 4
+    assert all("beside" in each and "idle_wait_s" in each for each in outcomes)
+    by_gpu = {"GPU-0": [0, 1, 2, 3], "GPU-1": [4, 5, 6, 7]}
+    assert [each["facts"]["cpu"]["affinity"] for each in results] == [
+        by_gpu[each["facts"]["gpus"][0]["uuid"]] for each in results
+    ]
+
+
 def test_interference_is_measured_and_kept(fake_host: FakeHost) -> None:
     """A cell that computes nothing is measured alone and beside itself; the ratio decides on later runs."""
     fake_host.set(gpus=2, cpus=4, launch_s=4.0)
@@ -101,6 +120,18 @@ def test_proof_needs_two_gpus_with_cores(gpus: int, cpus: int, fake_host: FakeHo
 
     assert (ended.returncode, ended.stdout) == (3, "")
     assert "no two cells can run at once here: " in ended.stderr
+
+
+def test_proof_is_of_the_gpus_of_a_job(fake_host: FakeHost) -> None:
+    """A scheduler gave one GPU of four: no two cells can run at once there, and `doctor` is silent on that."""
+    host = replace(fake_host, variables={"SLURM_JOB_ID": "7", "CUDA_VISIBLE_DEVICES": "GPU-1"})
+    host.set(gpus=4)
+    matrix(host.folder, (0.1,))
+    ended = host.run("doctor", "--interference", "--runtime", "host")
+
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "no two cells can run at once here: " in ended.stderr
+    assert "GPUs at once" not in host.run("doctor").stdout
 
 
 def test_one_gpu_too_hot_takes_no_cell(fake_host: FakeHost) -> None:

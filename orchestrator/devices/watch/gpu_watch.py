@@ -10,16 +10,17 @@ from typing import Any, Self
 
 import pynvml
 
-from orchestrator.devices import gpus as host_gpus
-from orchestrator.devices.gpus import Driver, Gpu
-from orchestrator.devices.watch.marks import Errors, GpuMark, Strangers, heat_marks, lost
+from orchestrator.devices import driver as host_driver
+from orchestrator.devices.driver import Driver
+from orchestrator.devices.gpus import Gpu
+from orchestrator.devices.watch.marks import Errors, GpuMark, Strangers, heat_marks, lost, unused_marks
 from orchestrator.devices.watch.processes import OwnProcesses
 from orchestrator.devices.watch.series import Device, Pace, Row, SampledColumns, device, row
 from orchestrator.results.telemetry.contract import Span, Telemetry
 
 PATIENCE_S = 5.0
 """The longest wait for a driver to begin and to end, of which one with a lost GPU may do neither."""
-_GONE = host_gpus.LOST | {pynvml.NVML_ERROR_NOT_FOUND}
+_GONE = host_driver.LOST | {pynvml.NVML_ERROR_NOT_FOUND}
 """Errors of a GPU that the inventory of this run still had."""
 
 
@@ -42,7 +43,7 @@ class GpuWatch:
         gpus: Sequence[Gpu] = (),
         *,
         own: OwnProcesses | None = None,
-        nvml: Callable[[], AbstractContextManager[Driver]] = host_gpus.nvml,
+        nvml: Callable[[], AbstractContextManager[Driver]] = host_driver.nvml,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.gpus = tuple(gpus)
@@ -77,6 +78,10 @@ class GpuWatch:
         """Return what befell the GPUs, heat in the timed intervals too."""
         telemetry = self.seen.telemetry
         return (*self.seen.marks, *(heat_marks(self.gpus, telemetry, timed) if telemetry else ()))
+
+    def unused(self) -> tuple[GpuMark, ...]:
+        """Return a mark for each GPU on which nothing ran."""
+        return tuple(unused_marks(self.gpus, self.seen.telemetry)) if self.seen.telemetry else ()
 
     def _watch(self) -> None:
         try:

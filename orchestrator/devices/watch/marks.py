@@ -7,9 +7,9 @@ from typing import Any
 import pynvml
 
 from orchestrator.devices.disturbance import REPEAT_SHARE
-from orchestrator.devices.gpu_gate import described
-from orchestrator.devices.gpus import Gpu, asked
-from orchestrator.devices.watch.processes import OwnProcesses
+from orchestrator.devices.driver import asked, computing
+from orchestrator.devices.gpus import Gpu
+from orchestrator.devices.watch.processes import OwnProcesses, described
 from orchestrator.devices.watch.series import Device
 from orchestrator.results.telemetry.contract import GpuSeries, Span, Telemetry
 
@@ -38,6 +38,8 @@ LISTED_EVERY_S = 5.0
 _LEAST_CHANGE_BYTES = 16 * 2**20
 """Of the memory in use, after which the list is asked for again. Whoever computes on a GPU takes more than that."""
 _MOST_EVENTS = 64
+_LEAST_LOOKS = 20
+"""So many samples without any load show that a GPU was not used, as two seconds at ten a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +127,9 @@ class Strangers:
         if not (is_last or self._is_due(now_s, memory_bytes)):
             return
         self._listed_s, self._listed_bytes = now_s, memory_bytes
-        for process in asked(library.nvmlDeviceGetComputeRunningProcesses, self.device.own) or ():
-            if process.pid not in self._texts and self.own.is_foreign(process.pid):
-                self._texts[process.pid] = described(process.pid, self.own.proc)
+        for pid in computing(library, self.device.own) or ():
+            if pid not in self._texts and self.own.is_foreign(pid):
+                self._texts[pid] = described(pid, self.own.proc)
 
     def _is_due(self, now_s: float, memory_bytes: int | None) -> bool:
         if self._listed_s is None:
@@ -148,6 +150,19 @@ def heat_marks(gpus: Sequence[Gpu], telemetry: Telemetry, timed: Sequence[Span])
         share = _hot_share(series, inside)
         if share > REPEAT_SHARE:
             yield GpuMark(gpu, f"heat held it back for {share:.0%} of the time")
+
+
+def unused_marks(gpus: Sequence[Gpu], telemetry: Telemetry) -> Iterator[GpuMark]:
+    """Yield a mark for each GPU that was never busy, and whose memory in use has not grown as for a program.
+
+    Without its load, as for a part of a divided GPU, nothing is known.
+    """
+    for gpu, series in zip(gpus, telemetry.gpus, strict=True):
+        loads = [load for load in series.busy_percent if load is not None]
+        memory = [used for used in series.memory_bytes if used is not None]
+        grown = max(memory) - min(memory) if memory else 0
+        if len(loads) >= _LEAST_LOOKS and not any(loads) and grown < _LEAST_CHANGE_BYTES:
+            yield GpuMark(gpu, "nothing ran on it")
 
 
 def _hot_share(series: GpuSeries, inside: Sequence[bool]) -> float:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any
 
-from orchestrator.devices.gpus import Gpu, asked
+from orchestrator.devices.driver import asked, handle_of
+from orchestrator.devices.gpus import Gpu
 from orchestrator.devices.throttling import slowed_by
 from orchestrator.results.telemetry.contract import MOST_SAMPLES, GpuSeries, Telemetry
 
@@ -30,7 +31,7 @@ class Device:
 
 def device(library: Any, gpu: Gpu) -> Device:
     """Return the handles of a GPU. Raises `NVMLError` if it is lost."""
-    own = library.nvmlDeviceGetHandleByUUID(gpu.uuid.encode())
+    own = handle_of(library, gpu.uuid)
     whole = own if gpu.mig is None else asked(library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, own)
     return Device(gpu, own, whole)
 

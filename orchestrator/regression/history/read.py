@@ -26,7 +26,7 @@ from orchestrator.results.store import Run
 
 Figure = tuple[str, float, int]
 """Metric, value, and the number of repeats it is the mean of."""
-_VERSION = 3
+_VERSION = 4
 """Raised when the text of a cell is made in another way from the same metrics."""
 
 

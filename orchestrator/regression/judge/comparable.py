@@ -1,6 +1,6 @@
 """Comparability of two cells in work, way of measuring, and environment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,12 +161,21 @@ def _labels(one: Cell, other: Cell) -> tuple[str, str]:
 def environment_fact(name: str, value: object) -> str:
     """Return a fact as it is compared, and an empty text if it is unknown.
 
-    Of Python it is the release line. Of a dataset it says if the files were a stand-in.
+    Of Python it is the release line. Of a dataset it says if the files were a stand-in. Of the CPU it has the number of
+    those that the process may use, as cells in turn on the GPUs of a host have others each time.
     """
+    if name == "cpu" and isinstance(value, Mapping) and isinstance(value.get("affinity"), Sequence):
+        return _cpu_text(value)
     if name == "data" and isinstance(value, Mapping):
         return STAND_IN if value.get("stand_in") else OWN_FILES
     text = "" if value is None else str(value)
     return ".".join(text.split(".")[:2]) if name == "python" else text
+
+
+def _cpu_text(cpu: Mapping[str, Any]) -> str:
+    """Return a CPU as it is compared, such as `AMD EPYC, 4 of 64 CPUs, governor performance`."""
+    share = f"{len(cpu['affinity'])} of {cpu.get('logical')} CPUs"
+    return ", ".join([str(cpu.get("model")), share, *([f"governor {cpu['governor']}"] if cpu.get("governor") else [])])
 
 
 def _joined(values: Iterable[object]) -> str:

@@ -92,16 +92,29 @@ def measured(result: Result, outcome: Outcome, cell: Cell) -> RepeatMeasurement:
 
 
 def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> Values:
-    """Return both values of a metric for every block in which both sides have one."""
+    """Return both values of a metric for every block in which both sides have one, measured on the same GPUs."""
     pairs = []
+    apart = apart_on_gpus(baseline, candidate)
     for repeat, one in baseline.measurements.items():
         other = candidate.measurements.get(repeat)
-        if metric.take is None or other is None:
+        if metric.take is None or other is None or repeat in apart:
             continue
         pair = metric.take(one), metric.take(other)
         if pair[0] is not None and pair[1] is not None:
             pairs.append((float(pair[0]), float(pair[1])))
     return pairs
+
+
+def apart_on_gpus(baseline: CellEvidence, candidate: CellEvidence) -> frozenset[int]:
+    """Return the blocks of a run that both sides have measured, but on different GPUs, as after one has failed."""
+    both = baseline.measurements.keys() & candidate.measurements.keys()
+    return frozenset(block for block in both if baseline.outcomes[block].ran_on != candidate.outcomes[block].ran_on)
+
+
+def block_notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:
+    """Yield a note on the blocks of a run that do not count."""
+    if apart := apart_on_gpus(baseline, candidate):
+        yield f"{len(apart)} of {len(baseline.blocks)} blocks do not count: the two sides ran on different GPUs in them"
 
 
 def repeat_notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:

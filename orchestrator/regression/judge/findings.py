@@ -7,7 +7,7 @@ from typing import Final
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Cell
-from orchestrator.regression.judge.evidence import CellEvidence, repeat_notes, values
+from orchestrator.regression.judge.evidence import CellEvidence, block_notes, repeat_notes, values
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import unreliable
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair
@@ -142,7 +142,9 @@ def confirm(
     rules: Rules, baseline: CellEvidence, candidate: CellEvidence, before: PairFindings, alarms: int
 ) -> PairFindings:
     """Judge by fresh blocks every metric that was slower. All pairs with an alarm share alpha."""
-    before = replace(before, notes=(*before.notes, *repeat_notes(baseline, candidate)))
+    before = replace(
+        before, notes=(*before.notes, *repeat_notes(baseline, candidate), *block_notes(baseline, candidate))
+    )
     failing = unreliable(baseline, candidate, 1 - rules.alone(alarms).confidence)
     if failing is not None and failing[0] is Verdict.BROKE:
         reason = f"{before.overall.value} on {before.blocks} blocks, and on fresh ones {failing[1]}"

@@ -16,6 +16,7 @@ from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.evidence import (
     SideEvidence,
+    block_notes,
     repeat_notes,
     run_notes,
     shared_runs,
@@ -51,6 +52,8 @@ class Judge:
         sides = baseline.joined(), candidate.joined()
         findings = replace(_known(baseline, candidate), notes=tuple(self._run_notes(baseline, candidate)))
         repeats = tuple(repeat_notes(*sides))
+        if self.design is Design.BLOCKS:
+            repeats = (*repeats, *block_notes(baseline.last.evidence, candidate.last.evidence))
         failing = unreliable(*sides, levels.failures)
         if failing is not None:
             notes = (*findings.notes, *repeats) if self.notes_of_failing else findings.notes

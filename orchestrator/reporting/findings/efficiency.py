@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from orchestrator.analysis.in_turn import Timed, levelled_rates
 from orchestrator.analysis.ratios import Ratio, ratio
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.modes.parts.settings import Scaling
+from orchestrator.reporting.findings.groups import timed_repeats
 from orchestrator.reporting.findings.model import CellReport, Efficiency, Group
 from orchestrator.reporting.inline import factor_range
 from orchestrator.wording import clean_line, factor
@@ -22,22 +24,29 @@ EFFICIENCY_NOTE = (
 def with_efficiencies(groups: Iterable[Group], cells: Iterable[CellReport]) -> Iterator[Group]:
     """Yield every group, with the efficiency of each measured cell on several GPUs beside each on one."""
     by_id = {cell.cell.id: cell for cell in cells}
+    rates = _rates(by_id.values())
     alone: dict[Workload, list[CellReport]] = {}
     for cell in by_id.values():
         if cell.cell.system.gpus == 1:
             alone.setdefault(cell.cell.workload, []).append(cell)
     for group in groups:
         one_gpu = replace(group.workload, scaling=Scaling.WEAK)  # one GPU has no other
-        found = _efficiencies(group, by_id, alone.get(one_gpu, ())) if group.system.gpus > 1 else ()
+        found = _efficiencies(group, by_id, alone.get(one_gpu, ()), rates) if group.system.gpus > 1 else ()
         yield replace(group, efficiencies=tuple(found))
 
 
-def _efficiencies(group: Group, cells: Mapping[str, CellReport], others: Sequence[CellReport]) -> Iterator[Efficiency]:
+def _efficiencies(
+    group: Group,
+    cells: Mapping[str, CellReport],
+    others: Sequence[CellReport],
+    rates: Mapping[str, Sequence[float]],
+) -> Iterator[Efficiency]:
     if not group.workload.rules.has_loss:
         return
     for cell in (cells[place.cell_id] for place in group.places):
         for alone in others:
-            if _is_alike(cell.cell, alone.cell) and (values := _rates(cell)) and (base := _rates(alone)):
+            values, base = rates[cell.cell.id], rates[alone.cell.id]
+            if _is_alike(cell.cell, alone.cell) and values and base:
                 yield _efficiency(cell.cell, alone.cell, ratio(values, base))
 
 
@@ -75,5 +84,15 @@ def _kind(system: System) -> tuple[object, ...]:
     return system.gpu, system.gpu_memory_bytes, system.mig
 
 
-def _rates(cell: CellReport) -> list[float]:
-    return [repeat.measurement.samples_per_s for repeat in cell.repeats if repeat.measurement is not None]
+def _rates(cells: Iterable[CellReport]) -> Mapping[str, Sequence[float]]:
+    """Return the rates of the repeats of each cell; on GPUs of mean speed, if those of its system took them in turn."""
+    by_system: dict[System, dict[str, Sequence[Timed]]] = {}
+    rates: dict[str, Sequence[float]] = {}
+    for cell in cells:
+        repeats = timed_repeats(cell)
+        rates[cell.cell.id] = [each.rate for each in repeats]
+        if cell.computes and repeats and all(each.rate > 0 for each in repeats):
+            by_system.setdefault(cell.cell.system, {})[cell.cell.id] = repeats
+    for of_system in by_system.values():
+        rates |= levelled_rates(of_system)
+    return rates

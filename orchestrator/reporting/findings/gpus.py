@@ -31,10 +31,10 @@ def gpu_warnings(cells: Sequence[CellReport], proved_with: ProvedWith | None = N
         for repeat in cell.repeats
         if repeat.measurement and repeat.outcome.ran_on and "," not in repeat.outcome.ran_on
     ]
-    effects = device_effects([each for each in observed if each.rate > 0])
-    if effects:
+    for effects in device_effects([each for each in observed if each.rate > 0]):
+        repeats = sum(each.device in effects for each in observed)
         named = [f"{uuid} {factor:.3f}" for uuid, factor in effects.items()]
-        yield f"speed of each GPU over the mean of all, estimated from {len(observed)} repeats: {listing(named)}"
+        yield f"speed of each GPU over the mean of all, estimated from {repeats} repeats: {listing(named)}"
 
 
 def _proof(cells: Sequence[CellReport], proved_with: ProvedWith) -> str:

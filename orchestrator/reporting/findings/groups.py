@@ -94,7 +94,7 @@ def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairPar
 
 
 def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]]) -> Matrix:
-    ratios = ratio_matrix([_timed(cell) for cell in measured], ratio_in_turn)
+    ratios = ratio_matrix([timed_repeats(cell) for cell in measured], ratio_in_turn)
     return tuple(
         tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
         for row, works in zip(ratios, parity, strict=True)
@@ -103,8 +103,11 @@ def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity
 
 def _against(measured: Sequence[CellReport], judge: Judge) -> list[Ratio | None]:
     best = measured[0]
-    timed = _timed(best)
-    return [None, *(_judged(ratio_in_turn(_timed(cell), timed), judge(cell.cell, best.cell)) for cell in measured[1:])]
+    base = timed_repeats(best)
+    return [
+        None,
+        *(_judged(ratio_in_turn(timed_repeats(cell), base), judge(cell.cell, best.cell)) for cell in measured[1:]),
+    ]
 
 
 def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
@@ -116,10 +119,11 @@ def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
 def _rates(measured: Sequence[CellReport]) -> Mapping[str, Estimate]:
     """Return the throughput of each cell; on GPUs of mean speed, if they were given their GPUs in turn."""
     raw = {cell.cell.id: cell.measurement.throughput for cell in measured if cell.measurement is not None}
-    return raw | dict(levelled({cell.cell.id: _timed(cell) for cell in measured}))
+    return raw | dict(levelled({cell.cell.id: timed_repeats(cell) for cell in measured}))
 
 
-def _timed(cell: CellReport) -> list[Timed]:
+def timed_repeats(cell: CellReport) -> list[Timed]:
+    """Return the repeats of a cell with their rates and their GPUs."""
     return [
         Timed(repeat.outcome.repeat, repeat.outcome.ran_on, repeat.measurement.samples_per_s)
         for repeat in cell.repeats

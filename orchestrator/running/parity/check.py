@@ -22,7 +22,7 @@ from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, note
 from orchestrator.running.host_lock import Turn
 from orchestrator.running.output import OutputWatches
-from orchestrator.running.requests import with_files
+from orchestrator.running.requests import cpuset_for, with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import Ended, Ready, Task
 
@@ -45,7 +45,6 @@ class CheckJob:
     def request(self) -> tuple[Request, dict[str, str]]:
         """Spell out what the container is asked, and the files beside that."""
         check, runtime = self.check, self.surroundings.runtime
-        pinned = runtime.pins_cpus or check.system.cpus is None
         request = Request(
             cell=check.id,
             repeat=0,
@@ -58,7 +57,7 @@ class CheckJob:
             variables=variables(check.options),
             seed=self.plan.seed,
             threads=len(self.allocation.cpus),
-            cpuset=None if pinned else self.allocation.cpus,
+            cpuset=cpuset_for(check.system, self.allocation, pinned=runtime.pins_cpus),
             gpus=check.system.gpus,
         )
         return with_files(request, self.plan, check.definition)

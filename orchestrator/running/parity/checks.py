@@ -121,8 +121,8 @@ def _side_by_side(checking: _Checking, pending: list[_Pending], allocations: All
 
     suiting = pools(allocations, here, leave.shares)  # of one kind, which the contents of checks name
     schedule = Schedule(jobs, suiting)
-    for _ in JobsAtOnce(schedule, work, time.monotonic).results():
-        schedule.leave_out(checking.around.pool.left_out(here.gpus))
+    for _ in JobsAtOnce(schedule, work, time.monotonic, checking.around.left_out).results():
+        pass
 
 
 def _is_final(outcome: ParityOutcome, *, retry_failed: bool) -> bool:

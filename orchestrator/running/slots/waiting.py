@@ -4,7 +4,7 @@ import bisect
 import math
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -30,21 +30,33 @@ class SlotJob(Generic[Entry]):
     expected_s: float
     entries: tuple[Entry, ...]
     before: frozenset[str] = frozenset()
-    """UUIDs of the GPUs that other entries of it have run on before an interruption; they are preferred."""
+    """UUIDs of the GPUs that other entries of it have run on before an interruption, which it waits for."""
+
+    def rest(self, entries: tuple[Entry, ...], before: Iterable[str]) -> "SlotJob[Entry]":
+        """Return what is left of a job that was broken off on some GPUs."""
+        expected_s = self.expected_s * len(entries) / len(self.entries)
+        return replace(self, expected_s=expected_s, entries=entries, before=frozenset(before))
 
 
 class WaitingJobs(Generic[Entry]):
-    """The jobs of a system in a block. The order in which they are given decides between those of like length."""
+    """The jobs of a system in a block. The order in which they are added decides between those of like length."""
 
-    def __init__(self, jobs: Iterable[SlotJob[Entry]]) -> None:
+    def __init__(self) -> None:
         self._by_length: dict[int, deque[SlotJob[Entry]]] = {}
-        for job in jobs:
-            self._by_length.setdefault(_length(job.expected_s), deque()).append(job)
-        self._lengths = sorted(self._by_length)
+        self._lengths: list[int] = []
+        """Ascending."""
 
     def __bool__(self) -> bool:
         """Return true while a job waits."""
         return bool(self._lengths)
+
+    def add(self, job: SlotJob[Entry]) -> None:
+        """Add a job behind those of like length."""
+        length = _length(job.expected_s)
+        if length not in self._by_length:
+            self._by_length[length] = deque()
+            bisect.insort(self._lengths, length)
+        self._by_length[length].append(job)
 
     def longest(self) -> Sequence[SlotJob[Entry]]:
         """Return the first jobs of the greatest length."""

@@ -49,6 +49,8 @@ def _by_index(index: int) -> int:
 
 def _by_uuid(uuid: str | bytes) -> int:
     wanted = uuid.decode() if isinstance(uuid, bytes) else uuid
+    if any(gpu.get("lost") for gpu in fake_gpus.state()["gpus"]):  # as the real one may do for any of them
+        raise real.NVMLError(real.NVML_ERROR_GPU_IS_LOST)
     for handle, gpu in enumerate(fake_gpus.state()["gpus"]):
         if gpu["uuid"] == wanted:
             return _by_index(handle)
@@ -71,10 +73,14 @@ _ANSWERS: dict[str, Any] = {
     "nvmlDeviceGetName": lambda handle: _gpu(handle).get("name", "Fake GPU"),
     "nvmlDeviceGetMemoryInfo": lambda handle: SimpleNamespace(total=_gpu(handle).get("memory_bytes", 2**34), used=0),
     "nvmlDeviceGetCudaComputeCapability": lambda handle: tuple(_gpu(handle).get("capability", (9, 0))),
-    "nvmlDeviceGetComputeRunningProcesses": lambda handle: [
+    "nvmlDeviceGetComputeRunningProcesses_v3": lambda handle: [
         SimpleNamespace(pid=pid) for pid in _gpu(handle).get("processes", [])
     ],
     "nvmlDeviceGetCurrentClocksThrottleReasons": _throttle_reasons,
+    "nvmlDeviceGetTemperature": lambda handle, _: _gpu(handle).get("temperature", 40),
+    "nvmlDeviceGetTemperatureThreshold": lambda handle, _: _gpu(handle).get("slowdown", 95),
+    "nvmlDeviceGetMigMode": lambda handle: [int(_gpu(handle).get("divided", False))] * 2,
+    "nvmlDeviceGetMaxMigDeviceCount": lambda handle: 0,
 }
 
 

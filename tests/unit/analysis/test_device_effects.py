@@ -26,26 +26,37 @@ def observed(*, repeats: int, noise: float, seed: int) -> list[Observed]:
 
 def test_exact_rates_give_the_exact_effects() -> None:
     """Also where the repeats of a cell are spread unevenly over the GPUs."""
-    assert device_effects(observed(repeats=20, noise=0, seed=1)) == pytest.approx(TRUE)
+    (effects,) = device_effects(observed(repeats=20, noise=0, seed=1))
+
+    assert effects == pytest.approx(TRUE)
 
 
 def test_noisy_rates_give_nearly_the_effects() -> None:
-    effects = device_effects(observed(repeats=200, noise=0.02, seed=2))
+    (effects,) = device_effects(observed(repeats=200, noise=0.02, seed=2))
 
     assert effects == pytest.approx(TRUE, rel=0.01)
 
 
-def test_devices_that_no_cell_connects_are_unknown() -> None:
+def test_devices_that_no_cell_connects_are_fitted_apart() -> None:
+    """Such as those of two kinds in one server. Each is a factor of the mean of its own."""
     apart = [
         Observed("a", "GPU-0", 1.0),
-        Observed("a", "GPU-1", 2.0),
-        Observed("b", "GPU-2", 1.0),
-        Observed("b", "GPU-3", 1.0),
+        Observed("b", "GPU-2", 9.0),
+        Observed("a", "GPU-1", 4.0),
+        Observed("b", "GPU-3", 9.0),
+        Observed("c", "GPU-1", 7.0),
     ]
 
-    assert device_effects(apart) == {}
-    assert device_effects([Observed("a", "GPU-0", 1.0), Observed("b", "GPU-1", 1.0)]) == {}
-    assert device_effects([]) == {}
+    assert device_effects(apart) == (
+        pytest.approx({"GPU-0": 0.5, "GPU-1": 2.0}), pytest.approx({"GPU-2": 1.0, "GPU-3": 1.0}),
+    )  # fmt: skip
+    joined = device_effects([*apart, Observed("b", "GPU-1", 9.0)])
+    assert [sorted(part) for part in joined] == [["GPU-0", "GPU-1", "GPU-2", "GPU-3"]]
+
+
+def test_without_a_cell_on_two_devices_nothing_is_known() -> None:
+    assert device_effects([Observed("a", "GPU-0", 1.0), Observed("b", "GPU-1", 1.0)]) == ()
+    assert device_effects([]) == ()
 
 
 def in_turn(rate: float, *devices: int, first: int = 0) -> list[Timed]:
@@ -75,6 +86,7 @@ def test_cells_are_levelled_to_gpus_of_mean_speed() -> None:
 
     assert [found[name].value for name in "abc"] == pytest.approx([400, 412, 4])
     assert levelled({"a": in_turn(100, 0, 0), "b": in_turn(103, 0)}) == {}
+    assert levelled({"a": in_turn(100, 0, 1), "b": in_turn(103, 2, 3)}) == {}, "which no cell connects"
 
 
 def test_effects_are_those_of_all_equations() -> None:
@@ -87,8 +99,8 @@ def test_effects_are_those_of_all_equations() -> None:
     logs = [*(math.log(each.rate) for each in rates), 0.0]
     solution = np.linalg.lstsq(design, np.array(logs), rcond=None)[0]
 
-    assert device_effects(rates) == pytest.approx(
-        {f"GPU-{number}": math.exp(effect) for number, effect in enumerate(solution[5:])}
+    assert device_effects(rates) == (
+        pytest.approx({f"GPU-{number}": math.exp(effect) for number, effect in enumerate(solution[5:])}),
     )
 
 

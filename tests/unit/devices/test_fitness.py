@@ -174,13 +174,14 @@ def test_unreported_facts_of_a_gpu_are_unknown(monkeypatch: pytest.MonkeyPatch) 
     driver = SimpleNamespace(
         nvmlInit=lambda: None, nvmlShutdown=lambda: None, nvmlDeviceGetCount=lambda: 1, NVMLError=pynvml.NVMLError,
         nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetName=lambda _: b"Example GPU", NVML_CLOCK_SM=1,
-        nvmlDeviceGetPersistenceMode=refuses, nvmlDeviceGetComputeRunningProcesses=lambda _: [1, 2],
+        nvmlDeviceGetPersistenceMode=refuses, nvmlDeviceGetComputeRunningProcesses_v2=refuses,
+        nvmlDeviceGetComputeRunningProcesses_v3=lambda _: [SimpleNamespace(pid=1), SimpleNamespace(pid=2)],
         nvmlDeviceGetClockInfo=lambda *_: 1200, nvmlDeviceGetMaxClockInfo=lambda *_: 1980,
         nvmlDeviceGetCurrentClocksThrottleReasons=lambda _: 0x20 | 0x40 | 0x4,
         nvmlClocksThrottleReasonSwPowerCap=0x4, nvmlClocksThrottleReasonSwThermalSlowdown=0x20,
         nvmlClocksThrottleReasonHwThermalSlowdown=0x40,
     )  # fmt: skip
-    monkeypatch.setattr("orchestrator.devices.gpus.pynvml", driver)
+    monkeypatch.setattr("orchestrator.devices.driver.pynvml", driver)
 
     assert vitals.gpus() == ((GpuVitals(0, "Example GPU", None, 1200, 1980, ("heat", "power_limit"), 2),), "")
 

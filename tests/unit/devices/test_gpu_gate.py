@@ -17,9 +17,10 @@ FREE: Mapping[str, Any] = {
     "nvmlInit": lambda: None,
     "nvmlShutdown": lambda: None,
     "nvmlDeviceGetHandleByUUID": lambda uuid: uuid.decode(),
-    "nvmlDeviceGetComputeRunningProcesses": lambda _: [],
+    "nvmlDeviceGetComputeRunningProcesses_v3": lambda _: [],
     "nvmlDeviceGetCurrentClocksThrottleReasons": lambda _: 0x1 | 0x4,
-    "nvmlDeviceGetTemperature": lambda *_: 91,
+    "nvmlDeviceGetTemperature": lambda *_: 60,
+    "nvmlDeviceGetTemperatureThreshold": lambda *_: 95,
     "nvmlDeviceGetUtilizationRates": lambda _: SimpleNamespace(gpu=2),
 }
 Stub = Callable[..., None]
@@ -58,7 +59,7 @@ def test_whoever_computes_there_is_named(driver: Stub, tmp_path: Path) -> None:
     (tmp_path / "123").mkdir()
     (tmp_path / "123/comm").write_text("python\n")
     running = {"GPU-b": [SimpleNamespace(pid=123), SimpleNamespace(pid=124)]}
-    driver(nvmlDeviceGetComputeRunningProcesses=lambda handle: running.get(handle, []))
+    driver(nvmlDeviceGetComputeRunningProcesses_v3=lambda handle: running.get(handle, []))
     first, second = holders(GPUS, tmp_path).split("; ")
 
     assert first.startswith("GPU 3: python (process 123 of ")
@@ -68,10 +69,19 @@ def test_whoever_computes_there_is_named(driver: Stub, tmp_path: Path) -> None:
 
 def test_heat_and_work_of_others_hold_it(driver: Stub) -> None:
     driver(nvmlDeviceGetCurrentClocksThrottleReasons=lambda handle: 0x20 if handle == "GPU-a" else 0)
-    assert holders(GPUS) == "GPU 0: heat holds it back at 91 °C"
+    assert holders(GPUS) == "GPU 0: heat holds it back at 60 °C"
 
     driver(nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(gpu=40 if handle == "GPU-b" else 0))
     assert holders(GPUS) == "GPU 3: it is 40 % busy"
+
+
+def test_an_idle_gpu_near_its_slowdown_is_not_cool(driver: Stub) -> None:
+    """No heat holds it back, as it does nothing. It is slowed down as soon as it works."""
+    driver(nvmlDeviceGetTemperature=lambda handle, _: 90 if handle == "GPU-a" else 89)
+    assert holders(GPUS) == "GPU 0: it has 90 °C, and is slowed down at 95 °C"
+
+    driver(nvmlDeviceGetTemperature=lambda *_: 90, nvmlDeviceGetTemperatureThreshold=refuses)
+    assert holders(GPUS) == ""
 
 
 def test_a_gpu_that_does_not_answer_is_not_free(driver: Stub) -> None:
@@ -89,7 +99,7 @@ def test_a_gpu_lost_after_its_handle_is_not_free(driver: Stub) -> None:
     def lost(*_: object) -> None:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
 
-    driver(nvmlDeviceGetComputeRunningProcesses=lost)
+    driver(nvmlDeviceGetComputeRunningProcesses_v3=lost)
 
     assert holders(GPUS[:1]) == "GPU 0: GPU is lost"
 

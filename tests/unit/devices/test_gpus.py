@@ -85,6 +85,29 @@ def test_what_a_gpu_does_not_tell_is_none(driver: Stub, tmp_path: Path) -> None:
     assert look(tmp_path).gpus == (Gpu(0, "GPU-0", "Example H100", None), Gpu(1, "GPU-1", "Example H100", None))
 
 
+def test_a_lost_gpu_at_the_end_of_a_link_takes_no_other(driver: Stub, tmp_path: Path) -> None:
+    """The GPU at this end is usable, without that link."""
+
+    def handle(index: int) -> int:
+        if index == 1:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+        return index
+
+    driver(nvmlDeviceGetHandleByIndex=handle, nvmlDeviceGetHandleByPciBusId=lambda bus: handle(int(bus[4:8], 16)))
+    inventory = look(tmp_path)
+
+    assert [(gpu.index, gpu.nvlinks) for gpu in inventory.gpus] == [(0, ())]
+    assert inventory.fault == "GPU 1: GPU is lost"
+
+
+def test_a_divided_gpu_without_parts_is_a_fault(driver: Stub, tmp_path: Path) -> None:
+    driver(nvmlDeviceGetMigMode=lambda handle: (int(handle == 0), 0), nvmlDeviceGetMaxMigDeviceCount=lambda _: 0)
+    inventory = look(tmp_path)
+
+    assert [gpu.index for gpu in inventory.gpus] == [1]
+    assert inventory.fault == "GPU 0 is divided (MIG) and has no parts"
+
+
 NEEDED = {"Count", "HandleByIndex", "UUID", "Name"}
 
 

@@ -192,12 +192,13 @@ def test_threads_equal_cpus_without_a_limit() -> None:
 
 
 def test_process_pins_itself_only_if_needed() -> None:
-    """A process pins itself only where the runtime does not and the system asks for it."""
-    allocation = Allocation((0,))
+    """A process pins itself where the runtime does not, and its system asks for it or others run beside it."""
+    allocation, share, every = Allocation((0,)), Allocation((0,), memory_bytes=1), System("all")
 
-    assert cpuset_for(a_cell(), allocation, pinned=False) == (0,)
-    assert cpuset_for(a_cell(), allocation, pinned=True) is None
-    assert cpuset_for(a_cell(system=System("all")), allocation, pinned=False) is None
+    assert cpuset_for(a_cell().system, allocation, pinned=False) == (0,)
+    assert cpuset_for(a_cell().system, allocation, pinned=True) is None
+    assert cpuset_for(every, allocation, pinned=False) is None
+    assert cpuset_for(every, share, pinned=False) == (0,)
 
 
 def test_a_cpu_cell_cannot_lack_a_gpu() -> None:

@@ -265,6 +265,17 @@ def test_system_without_cpus_is_not_confined(tmp_path: Path) -> None:
     assert api.made["environment"]["CUDA_VISIBLE_DEVICES"] == ""
 
 
+def test_cell_beside_others_is_confined_to_its_share(tmp_path: Path) -> None:
+    """A system that names no CPUs has those near its GPU while cells on others run beside it."""
+    api = FakeApi()
+    runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
+    share = Allocation((4, 5), (Gpu(0, "GPU-0", "Test GPU", 1),), memory_bytes=2**30)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("1_gpu", gpus=1), share, 5.0)
+    runtime.launch(task, stop=threading.Event(), watch=lambda: None)
+
+    assert (api.made["host_config"]["CpusetCpus"], api.made["host_config"]["Memory"]) == ("4,5", 2**30)
+
+
 @pytest.mark.parametrize(("driver", "parent"), [("cgroupfs", "/slurm/job_12"), ("systemd", None)])
 def test_a_job_confines_its_containers(tmp_path: Path, driver: str, parent: str | None) -> None:
     """An engine starts containers outside the job, so its CPUs, memory and control group are handed on.

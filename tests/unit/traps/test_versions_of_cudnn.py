@@ -121,4 +121,15 @@ def test_settings_of_gpus_are_facts(monkeypatch: pytest.MonkeyPatch, maps: Path)
     ("variables", "place"), [({}, "~/.nv/ComputeCache"), ({"CUDA_CACHE_PATH": "/cache"}, "/cache")]
 )
 def test_cache_of_kernels_has_a_place(variables: dict[str, str], place: str) -> None:
-    assert gpu_settings.facts(variables)["kernel_cache"] == place
+    assert gpu_settings.facts(variables, ())["kernel_cache"] == place
+
+
+def test_settings_of_loaded_libraries_are_told_by_default() -> None:
+    """Without a variable, the default that the library documents is named as one."""
+    variables = {"XLA_FLAGS": "--a=1 --xla_gpu_autotune_level=0 --b", "JAX_COMPILATION_CACHE_DIR": "/cache"}
+    settings = gpu_settings.facts(variables, ["jax", "mxnet", "numpy"])
+
+    assert settings["jax"] == {"allocator": "bfc (default)", "autotuning": "0", "jit_cache": "/cache"}
+    assert settings["mxnet"] == {"allocator": "Naive (default)", "autotuning": "1 (default)"}
+    assert "tensorflow" not in settings
+    assert settings["variables"] == variables

@@ -8,7 +8,8 @@ from typing import Any
 
 import pynvml
 
-from orchestrator.devices.gpus import Driver, Gpu
+from orchestrator.devices.driver import Driver
+from orchestrator.devices.gpus import Gpu
 
 GPU_A = Gpu(0, "GPU-a", "Fake GPU", 2**30)
 GPU_B = Gpu(3, "GPU-b", "Fake GPU", 2**30)
@@ -24,7 +25,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "nvmlDeviceGetTemperature": lambda fake, *_: fake.temperature_c,
     "nvmlDeviceGetCurrentClocksThrottleReasons": lambda fake, _: fake.reasons,
     "nvmlDeviceGetTotalEccErrors": lambda fake, *_: fake.uncorrected,
-    "nvmlDeviceGetComputeRunningProcesses": lambda fake, _: [SimpleNamespace(pid=pid) for pid in fake.pids],
+    "nvmlDeviceGetComputeRunningProcesses_v3": lambda fake, _: [SimpleNamespace(pid=pid) for pid in fake.pids],
     "nvmlEventSetCreate": lambda fake: "events",
     "nvmlDeviceRegisterEvents": lambda fake, *_: None,
     "nvmlEventSetWait_v2": lambda fake, *_: fake.next_event(),
@@ -70,5 +71,5 @@ class FakeDriver:
 
     @contextmanager
     def nvml(self) -> Iterator[Driver]:
-        """Yield this driver, as `orchestrator.devices.gpus.nvml` yields the real one."""
+        """Yield this driver, as `orchestrator.devices.driver.nvml` yields the real one."""
         yield Driver(self)

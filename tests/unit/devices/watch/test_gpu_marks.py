@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.devices.watch.marks import LISTED_EVERY_S, RESETS, Errors, GpuMark, Strangers, heat_marks
+from orchestrator.devices.watch.marks import (
+    LISTED_EVERY_S,
+    RESETS,
+    Errors,
+    GpuMark,
+    Strangers,
+    heat_marks,
+    unused_marks,
+)
 from orchestrator.devices.watch.processes import OwnProcesses
 from orchestrator.devices.watch.series import device
 from orchestrator.resources import ROOT
@@ -90,13 +98,29 @@ def test_constant_memory_asks_for_no_list(tmp_path: Path) -> None:
     strangers.look(driver, 100, 130 * MIB, is_last=True)
 
     assert due == [True, False, True, False, False]
-    assert driver.asked == ["nvmlDeviceGetComputeRunningProcesses"]
+    assert driver.asked == ["nvmlDeviceGetComputeRunningProcesses_v3"]
 
 
 def series(*slowed_by: str | None) -> Telemetry:
     at_s = tuple(float(number) for number in range(len(slowed_by)))
     gpu = GpuSeries(uuid=GPU_A.uuid, slowed_by=slowed_by)
     return Telemetry(period_s=0.1, due=len(at_s), in_time=len(at_s), at_s=at_s, gpus=(gpu,))
+
+
+def used(busy: list[int | None], memory: list[int | None]) -> list[str]:
+    columns = GpuSeries(uuid=GPU_A.uuid, busy_percent=tuple(busy), memory_bytes=tuple(memory))
+    at_s = tuple(map(float, range(len(busy))))
+    telemetry = Telemetry(period_s=0.1, due=len(at_s), in_time=len(at_s), at_s=at_s, gpus=(columns,))
+    return [str(mark) for mark in unused_marks([GPU_A], telemetry)]
+
+
+def test_a_gpu_on_which_nothing_ran_is_marked() -> None:
+    """Work shows as load, and a program that only opens the GPU as memory. Too few samples show nothing."""
+    assert used([0] * 20, [MIB] * 20) == ["GPU 0: nothing ran on it"]
+    assert used([0] * 19 + [3], [MIB] * 20) == []
+    assert used([0] * 20, [MIB] * 19 + [300 * MIB]) == []
+    assert used([0] * 19, [MIB] * 19) == []
+    assert used([None] * 20, [MIB] * 20) == []
 
 
 def test_heat_in_the_timed_blocks_marks() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.devices.gpus import Driver
+from orchestrator.devices.driver import Driver
 from orchestrator.devices.watch import gpu_watch
 from orchestrator.devices.watch.gpu_watch import GpuWatch, Session
 from orchestrator.devices.watch.processes import OwnProcesses

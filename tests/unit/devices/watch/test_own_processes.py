@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.devices.watch.processes import OwnProcesses
+from orchestrator.devices.watch.processes import OwnProcesses, described
 
 OURS = 10
 
@@ -30,6 +30,22 @@ def test_what_runs_in_the_container_is_ours(own: OwnProcesses) -> None:
 
     assert not own.is_foreign(40)
     assert own.is_foreign(1)
+
+
+def test_nothing_is_foreign_from_another_namespace(own: OwnProcesses, tmp_path: Path) -> None:
+    """A driver numbers processes as the host does, and the same number may be another process here."""
+    (tmp_path / "self/ns").mkdir(parents=True)
+    (tmp_path / "40/comm").write_text("unrelated\n")
+    (tmp_path / "self/ns/pid").symlink_to("pid:[4026532001]")
+
+    assert not own.is_foreign(40)
+    assert described(40, tmp_path) == "process 40"
+
+    (tmp_path / "self/ns/pid").unlink()
+    (tmp_path / "self/ns/pid").symlink_to("pid:[4026531836]")
+
+    assert own.is_foreign(40)
+    assert described(40, tmp_path).startswith("unrelated (process 40 of ")
 
 
 def test_a_process_that_has_ended_is_not_foreign(own: OwnProcesses) -> None:

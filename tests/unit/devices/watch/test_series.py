@@ -14,7 +14,7 @@ def test_a_gpu_is_asked_for_every_column() -> None:
         "memory_bytes": 10**9, "clock_hz": 1_980_000_000, "memory_clock_hz": 2_619_000_000, "temperature_c": 50,
         "slowed_by": "heat power_limit", "busy_percent": 90, "power_w": 300.0, "energy_j": 1.5,
     }  # fmt: skip
-    assert "nvmlDeviceGetComputeRunningProcesses" not in driver.asked, "which holds a lock for milliseconds"
+    assert "nvmlDeviceGetComputeRunningProcesses_v3" not in driver.asked, "which holds a lock for milliseconds"
 
 
 def test_a_refused_question_is_a_missing_value() -> None:

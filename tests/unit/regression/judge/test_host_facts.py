@@ -1,6 +1,11 @@
-"""Facts of hosts as they are compared: what an administrator sets on a GPU makes no other host of it."""
+"""Facts of hosts as they are compared.
 
-from orchestrator.regression.judge.comparable import host_fact
+What an administrator sets on a GPU makes no other host of it, and which CPUs a process was given no other CPU.
+"""
+
+from typing import Any
+
+from orchestrator.regression.judge.comparable import environment_fact, host_fact
 
 OLD = {"index": 0, "uuid": "GPU-0", "name": "Example GPU", "memory_bytes": 7}
 """A GPU as earlier versions recorded it."""
@@ -17,3 +22,15 @@ def test_unknown_facts_are_none() -> None:
     assert host_fact({}, "gpus") is None
     assert host_fact({"gpus": []}, "gpus") == []
     assert host_fact({"cpu": "Example CPU"}, "cpu") == "Example CPU"
+
+
+def test_cpu_is_the_same_with_as_many_for_a_process() -> None:
+    cpu: dict[str, Any] = {"model": "Example CPU", "logical": 64, "governor": "performance"}
+    first, second, fewer = (cpu | {"affinity": usable} for usable in ([0, 1], [2, 3], [2]))
+
+    assert environment_fact("cpu", first) == "Example CPU, 2 of 64 CPUs, governor performance"
+    assert environment_fact("cpu", second) == environment_fact("cpu", first)
+    assert environment_fact("cpu", fewer) != environment_fact("cpu", first)
+    assert environment_fact("cpu", first | {"model": "Other"}) != environment_fact("cpu", first)
+    assert environment_fact("cpu", "as older results name it") == "as older results name it"
+    assert environment_fact("cpu", {"model": "without CPUs of its own"}) == "{'model': 'without CPUs of its own'}"

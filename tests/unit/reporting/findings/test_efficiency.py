@@ -60,6 +60,28 @@ def test_the_interval_is_that_of_the_ratio() -> None:
     assert each.low < each.value < each.high < 1.1
 
 
+def test_gpus_in_turn_change_no_efficiency() -> None:
+    """The cell on one GPU had the slow one more often. On GPUs of mean speed four train 3.6 times as fast."""
+    slowness = {"GPU-0": 1.2, "GPU-1": 1 / 1.2}
+    other = s.cell(s.MXNET, system=ONE)
+    stored = [
+        replace(each, outcome=replace(each.outcome, ran_on=gpu))
+        for cell, turn in ((ALONE, (0, 0, 0, 1)), (other, (0, 1, 1, 0)))
+        for each, gpu in zip(
+            s.ok(cell, [100 / slowness[f"GPU-{number}"] for number in turn], spread=0.001),
+            [f"GPU-{number}" for number in turn],
+            strict=True,
+        )
+    ]
+    plan = s.plan([ALONE, other, FOUR])
+    content = compose(s.record(plan), plan, [*stored, *s.ok(FOUR, [360.0] * 4, spread=0.001)])
+    (each,) = content.groups[1].efficiencies
+
+    assert each.value == pytest.approx(0.9, rel=0.01)
+    assert each.high is not None
+    assert each.high < 0.93, "differences between GPUs widen no interval"
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -4,15 +4,20 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import pytest
 
-from orchestrator.domain import Mode, Plan, Status, Workload
+from orchestrator.devices.watch.gpu_watch import GpuWatch
+from orchestrator.devices.watch.marks import GpuMark
+from orchestrator.domain import Mode, Plan, Status, System, Workload
 from orchestrator.processes import Cause, Watch
 from orchestrator.results.scripts import frozen
+from orchestrator.running import execute
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData, PrintedMetric, Script, ScriptFile, Workdir
-from tests.unit.running.running_fakes import FakeRuntime, a_cell, a_plan, carry_out
+from tests.unit.devices.watch.fake_driver import GPU_A
+from tests.unit.running.running_fakes import FakeRuntime, a_cell, a_plan, carry_out, surroundings
 
 SOURCE = b"print('speed 1')"
 METRIC = PrintedMetric("speed", "speed (.*)", "samples/s", PrintedMetric.Better.HIGHER)
@@ -87,3 +92,26 @@ def test_a_dataset_is_shown_beside_the_script(tmp_path: Path) -> None:
     assert isinstance(request["data"], dict)
     assert request["script"]["arguments"] == ["--from=/data"]
     assert request["data"]["folder"] == "/data"
+
+
+class UnusedGpu(GpuWatch):
+    """A watch that asks no driver, and has seen no load."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def unused(self) -> tuple[GpuMark, ...]:
+        return tuple(GpuMark(gpu, "nothing ran on it") for gpu in self.gpus)
+
+
+@pytest.mark.parametrize("is_script", [True, False])
+def test_a_script_that_leaves_its_gpu_idle_is_disturbed(tmp_path: Path, is_script: bool) -> None:
+    """Nothing else shows that it has computed on the CPU. A session names its device."""
+    plan = planned(tmp_path, SCRIPT) if is_script else a_plan(a_cell())
+    plan = replace(plan, cells=tuple(replace(cell, system=System("1_gpu", gpus=1)) for cell in plan.cells))
+    around, _ = surroundings(tmp_path / "run", MountingRuntime([writing] if is_script else []))
+    host = replace(around.inventory, gpus=(GPU_A,))
+    around = replace(around, inventory=host, gpu_watch=lambda allocation: UnusedGpu(allocation.gpus))
+    (outcome,) = execute(plan, around)
+
+    assert (outcome.status, outcome.disturbance) == (Status.OK, "GPU 0: nothing ran on it" if is_script else "")

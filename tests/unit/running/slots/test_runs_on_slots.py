@@ -105,6 +105,19 @@ def test_cells_on_different_gpus_run_at_once(tmp_path: Path) -> None:
     assert Run(tmp_path).outcome(outcomes[0].cell_id, 0) == outcomes[0]
 
 
+@pytest.mark.parametrize("pins_cpus", [True, False])
+def test_cells_and_checks_pin_themselves_to_their_share(tmp_path: Path, pins_cpus: bool) -> None:
+    """Without a runtime that confines them, each is asked to keep to the CPUs that go with its GPU."""
+    runtime = Watching(pins_cpus=pins_cpus)
+    list(execute(replace(a_plan(*cells(ONE, 8, groups=8)), parity=True), on_slots(tmp_path, runtime)))
+    asked = [(request["mode"], request["cpuset"]) for request in runtime.launched]
+    given = [None if pins_cpus else list(task.allocation.cpus) for task in runtime.tasks]
+
+    assert {mode for mode, _ in asked} == {"parity", "train"}
+    assert [cpuset for _, cpuset in asked] == given
+    assert all(len(task.allocation.cpus) == 4 for task in runtime.tasks)
+
+
 def test_cells_of_a_group_share_their_gpu(tmp_path: Path) -> None:
     """The cells that are compared run on one GPU in each repeat, and on another in the next."""
     outcomes = list(execute(a_plan(*cells(ONE, 4, groups=1, repeats=8)), on_slots(tmp_path, Watching())))
@@ -200,6 +213,19 @@ def test_runs_lock_the_host_or_gpus(
         assert (first, second) == (True, not waits)
 
 
+def test_cells_of_other_runs_are_named_too(tmp_path: Path) -> None:
+    """A run on another GPU measures at the same time, as both lock their own GPUs."""
+    file, turn = tmp_path / "measuring.lock", Turn("another", "some/cell", lambda: NOW)
+    around = replace(on_slots(tmp_path / "run", Watching()), turns=Turns((file,)))
+    with Turns((file,)).taken(turn, lambda event: None, threading.Event(), ("GPU-elsewhere",)) as mine:
+        assert mine
+        (met,) = execute(a_plan(*cells(ONE, 1, groups=1)), around)
+    (alone,) = execute(a_plan(*cells(TWO, 1, groups=1)), replace(around, run=Run(tmp_path / "run")))
+
+    assert met.beside == "some/cell (run another)"
+    assert alone.beside == ""
+
+
 class LosingGpu0(GpuWatch):
     """A watch that finds GPU 0 lost whenever it is used, and asks no driver."""
 
@@ -208,6 +234,19 @@ class LosingGpu0(GpuWatch):
 
     def marks(self, timed: object = ()) -> tuple[GpuMark, ...]:
         return tuple(lost(gpu, "fell off the bus") for gpu in self.gpus if gpu.uuid == "GPU-0")
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_another_gpu_takes_what_is_left_of_a_group(tmp_path: Path, parity: bool) -> None:
+    """Cells that are compared share a GPU. Once it has failed twice, the rest of them goes to another one."""
+    around = replace(on_slots(tmp_path, Watching()), gpu_watch=lambda allocation: LosingGpu0(allocation.gpus))
+    plan = replace(a_plan(*cells(ONE, 8, groups=1)), parity=parity)
+    outcomes = list(execute(plan, around))
+    ran_on = Counter(outcome.ran_on for outcome in outcomes)
+
+    assert statuses(outcomes) == [Status.OK] * 8
+    assert ran_on["GPU-0"] <= 2
+    assert sorted(ran_on.values()) == ([1, 7] if parity else [2, 6])
 
 
 def test_failed_gpu_leaves_the_pool(tmp_path: Path) -> None:

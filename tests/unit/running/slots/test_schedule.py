@@ -112,6 +112,30 @@ def test_interrupted_job_goes_on_where_it_was() -> None:
     assert first.uuids == {"GPU-6"}
 
 
+def test_interrupted_job_waits_for_its_gpu() -> None:
+    """Others of like length pass it. None that is as long comes before it on its own GPU."""
+    jobs = [a_job("long", ONE, 20.0), SlotJob(0, "group", ONE, 10.0, ("left",), frozenset({"GPU-1"}))]
+    jobs += [a_job(f"other-{number}", ONE, 10.0) for number in range(4)]
+    schedule = Schedule(jobs, {ONE: GPUS[1:3]})
+    played = {each.name: each for each in play(schedule)}
+
+    assert (played["long"].uuids, played["left"].uuids) == ({"GPU-1"}, {"GPU-1"})
+    assert played["left"].begin_s == 20.0
+    assert min(each.begin_s for name, each in played.items() if "other" in name) == 0.0
+
+
+def test_interrupted_job_takes_another_gpu_for_a_failed_one() -> None:
+    """One of several GPUs keeps those that are left."""
+    job = SlotJob(0, "group", TWO, 10.0, ("left",), frozenset({"GPU-4", "GPU-5"}))
+    schedule = Schedule([job], POOLS)
+    schedule.leave_out(frozenset({"GPU-4"}))
+    (played,) = play(schedule)
+
+    assert len(played.uuids) == 2
+    assert "GPU-5" in played.uuids
+    assert "GPU-4" not in played.uuids
+
+
 def test_jobs_of_like_length_are_drawn() -> None:
     """The order in which they are given decides between jobs whose expected times are within a tenth."""
     jobs = [a_job(name, ONE, seconds) for name, seconds in (("a", 10.0), ("b", 10.1), ("c", 10.05), ("long", 15.0))]

@@ -64,12 +64,15 @@ def test_system_may_ask_for_its_share_alone(system: System, suited: int) -> None
     assert not suits(ONE, GPUS[0], HOST, {})
 
 
-def test_gpu_with_too_small_a_share_is_left_out() -> None:
-    """Of two NUMA nodes the second has two GPUs, so that each of them has twice the CPUs."""
+def test_gpus_of_unlike_nodes_have_equal_shares() -> None:
+    """Of two NUMA nodes the second has two GPUs: with twice the CPUs, the same cell would be another one on these."""
     here = replace(HOST, gpus=GPUS[:6])
+    divided = shares(here)
     wide = System("wide", gpus=1, cpus=8)
 
-    assert pools({wide: allocate(wide, here)}, here, shares(here)) == {wide: GPUS[4:6]}
+    assert [len(cpus) for cpus in divided.values()] == [4] * 6
+    assert {divided["GPU-4"][0].node, divided["GPU-5"][0].node} == {1}
+    assert pools({wide: allocate(wide, here)}, here, divided) == {wide: ()}
 
 
 def test_pools_are_of_one_kind() -> None:
