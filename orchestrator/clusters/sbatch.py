@@ -66,7 +66,7 @@ def _measured(array: JobArray, site: Site, job: BatchJob) -> str:
 
 
 def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
-    at_once = f"%{site.nodes_at_once}" if site.nodes_at_once else ""
+    at_once = f"%{max(1, site.nodes_at_once // array.nodes)}" if site.nodes_at_once else ""
     yield f"job-name={job.name}"
     yield f"array=0-{len(array.parts) - 1}{at_once}"
     yield f"nodes={array.nodes}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from orchestrator.clusters import site as sites
 from orchestrator.clusters.record import PartSettings
 from orchestrator.clusters.site import Executor, ImagesFrom, Site
+from orchestrator.clusters.site.loading import too_many_nodes
 from orchestrator.errors import InputError
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
@@ -46,7 +47,11 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
             f"--detach and --replicate need a scheduler, and {path} says `executor: local`: leave them out"
         )
     _refuse_images(site, options, path)
-    return site if options.replicate is None else replace(site, replicate=options.replicate)
+    if options.replicate is None:
+        return site
+    if site.nodes_at_once is not None and options.replicate > site.nodes_at_once:
+        raise InputError(f"--replicate {options.replicate}: {too_many_nodes(options.replicate, site.nodes_at_once)}")
+    return replace(site, replicate=options.replicate)
 
 
 def refuse_kubernetes(site: Site) -> None:

@@ -1,6 +1,6 @@
 #!/bin/sh
 #SBATCH --job-name=bench-20260102T030405Z-abcd-1
-#SBATCH --array=0-1%4
+#SBATCH --array=0-1%2
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --exclusive

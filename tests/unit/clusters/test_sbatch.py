@@ -74,6 +74,13 @@ def test_a_bound_on_nodes_needs_one_array() -> None:
     assert laid_out(wanted, LARGE) == [(("001", "000"), 320), (("002",), 10)]
 
 
+@pytest.mark.parametrize(("nodes", "tasks"), [(1, 4), (2, 2), (3, 1), (5, 1)])
+def test_a_bound_is_of_nodes_and_not_of_jobs(nodes: int, tasks: int) -> None:
+    array = JobArray(("000", "001", "002"), 10, CPU, nodes=nodes)
+
+    assert f"#SBATCH --array=0-2%{tasks}\n" in script(array, LARGE, JOB)
+
+
 def test_parts_wanted_elsewhere_have_other_arrays() -> None:
     wanted = [Wanted(part("000", 250), nodes=2), Wanted(part("001", 250), 1, ("node1",))]
 

@@ -185,6 +185,14 @@ def test_options_that_do_not_go_together(command: Program, place: Path, options:
     assert message in error
 
 
+def test_more_nodes_than_at_once_are_refused(command: Program, place: Path) -> None:
+    (place / "site.yaml").write_text("version: 1\nexecutor: slurm\nnodes_at_once: 2\n")
+
+    code, _, error = command(*HERE, "--replicate", "3")
+    assert code == 2
+    assert "--replicate 3: each job has 3 nodes, and `nodes_at_once: 2` allows fewer" in error
+
+
 PUSHED = """{"schema": "pushed-images/1", "orchestrator": "1", "data": {"registry": "r:5000", "missing": [], "images": [
 {"image": "bench/noop:1-cpu", "reference": "bench/noop:1-cpu-0123456789ab", "layers_sent": 0, "digest": "DIGEST"}]}}
 """.replace("DIGEST", "r:5000/bench/noop@sha256:" + "0" * 64)
