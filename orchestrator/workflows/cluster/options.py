@@ -14,8 +14,6 @@ from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE
 from orchestrator.workflows.option_values import NO_SITE, RuntimeName
 from orchestrator.workflows.run import RunOptions
 
-SITE_FILE = "site.yaml"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions(RunOptions):
@@ -76,11 +74,10 @@ def _site_file(options: ClusterOptions, host: Host) -> Path | None:
         return Path(options.site)
     if options.plan is not None:
         return None
-    folders = ((options.file or MATRIX_HERE).parent, places.config_folder(host.environment))
-    found = next((path for folder in folders if (path := folder / SITE_FILE).is_file()), None)
-    if found is not None:
-        host.say(f"site: {found}")
-    return found
+    path = places.site_file((options.file or MATRIX_HERE).parent, host.environment)
+    if path is not None:
+        host.say(f"site: {path}")
+    return path
 
 
 def part_settings(options: RunOptions) -> PartSettings:

@@ -137,7 +137,7 @@ def _followed(submitter: Submitter, follower: Follower, options: ClusterOptions,
     submitter.waiting += arrays(_left(submitter, live, host), record.site)
     is_whole = follower.submitted() if options.detach else follower.follow()
     if submitter.refusals and not (submitter.taken or live):
-        raise HostError(*dict.fromkeys(submitter.refusals))
+        raise HostError("\n".join(dict.fromkeys(submitter.refusals)))
     if not options.detach and is_whole:
         _tell_of_files(cluster, record, submitter.jobs, host)
     return ClusterResult(

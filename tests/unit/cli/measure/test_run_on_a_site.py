@@ -92,6 +92,45 @@ def test_show_says_what_of_a_node_is_broken(command: Program, measured: str, pla
     assert [f"{record.relative_to(place)}: not " in line for line in error.splitlines()] == [True]
 
 
+@pytest.mark.parametrize("at", ["", "config/framework-bench"])
+def test_the_results_of_a_site_are_found_without_an_option(command: Program, place: Path, at: str) -> None:
+    """By every command that reads them, with the site file next to the matrix or in the user's configuration."""
+    site(place / at)
+    with (place / at / "site.yaml").open("a") as file:
+        file.write(f"results: {place}/shared\n")
+    assert command(*HERE)[0] == 0
+    (name,) = (path.name for path in (place / "shared").glob("2*"))
+
+    assert command("report", "latest", "--format", "md")[1].startswith(f"# small: run {name}\n")
+    assert "2 ok" in command("runs")[1]
+    assert LENET in command("show", "latest")[1]
+    assert f"{name} has no jobs" in command("cancel", "latest")[2]
+    assert command("run", "--resume", "latest")[0] == 0
+    assert command("collect", "latest", "-o", "far.tar.zst")[0] == 0
+    assert not (place / "results").exists()
+
+
+def test_an_option_goes_before_the_results_of_a_site(command: Program, place: Path) -> None:
+    """And without a site, its results are nobody's."""
+    (place / "site.yaml").write_text("version: 1\nexecutor: local\nresults: shared\n")
+    assert command(*HERE, "--results", "mine")[0] == 0
+    assert command(*HERE, "--site", "none")[0] == 0
+
+    assert [len(list((place / name).glob("2*"))) for name in ("mine", "results")] == [1, 1]
+    assert not (place / "shared").exists()
+    code, _, error = command("report", "latest")
+    assert (code, "shared: no runs here" in error) == (2, True)
+
+
+def test_mistakes_of_a_site_are_told_by_every_command(command: Program, place: Path) -> None:
+    site(place, "wrong")
+
+    code, _, error = command("report")
+    assert (code, "site.yaml:2:11: executor: should be" in error) == (2, True)
+    code, _, error = command("run", "--part", "gone")  # a job has the site that was frozen
+    assert (code, "site.yaml" in error, "part.json: no such file" in error) == (2, False, True)
+
+
 def test_a_history_has_the_runs_of_parts(command: Program, place: Path) -> None:
     """And leaves out what another node has measured later as a whole."""
     site(place)
@@ -164,7 +203,7 @@ def test_a_site_next_to_the_matrix_is_found(command: Program, place: Path) -> No
     site(place / "matrices", "wrong")
     code, _, error = command(*HERE, *file)
     assert code == 2
-    assert "site: matrices/site.yaml\nmatrices/site.yaml:2:11: executor: should be" in error
+    assert "matrices/site.yaml:2:11: executor: should be" in error
     assert command(*HERE, *file, "--site", "none")[0] == 0
 
 
