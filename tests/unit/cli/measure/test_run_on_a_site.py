@@ -275,6 +275,21 @@ def test_a_detached_run_prints_its_name(command: Program, place: Path, monkeypat
     assert (code, error.splitlines()[0]) == (0, f"cancelled 2 jobs of {name}")
 
 
+def test_a_part_that_is_refused_is_no_success(command: Program, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other part is submitted all the same."""
+    fake = FakeSlurm(place)
+    fake.answers("sbatch", error="sbatch: error: QOSMinGRES\n", call=1)
+    fake.answers("sbatch", "12\n")
+    monkeypatch.setenv("PATH", fake.environment["PATH"])
+    monkeypatch.setattr("orchestrator.clusters.arrays.MOST_TASKS", 1)
+    site(place, "slurm")
+    code, out, error = command(*HERE, "--detach")
+
+    (name,) = (path.name for path in (place / "results").iterdir())
+    assert (code, out) == (3, f"{name}\n")
+    assert "not submitted: sbatch refuses" in error
+
+
 def test_json_and_detach_contradict_each_other(command: Program, place: Path) -> None:
     site(place, "slurm")
 
