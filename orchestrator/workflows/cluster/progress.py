@@ -1,4 +1,4 @@
-"""What a submitter tells while it waits: the outcomes that have come, and where the jobs are."""
+"""The news of a submitter that waits: the outcomes that have come, and where the jobs are."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -30,7 +30,7 @@ class Answer:
 
 @dataclass
 class Questions:
-    """What a submitter asks the scheduler: its queue, and sometimes a further question in place of it.
+    """The questions of a submitter: for the queue, and sometimes another one in place of it.
 
     `ask` never asks two questions, so that the pauses of its caller bound how often the scheduler is asked.
     """
