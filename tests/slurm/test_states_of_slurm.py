@@ -20,15 +20,16 @@ PREEMPTION = (
 
 @pytest.mark.parametrize("prolog", ["Prolog", "PrologSlurmctld"])
 def test_a_prolog_that_fails_blames_nobody(bench: BenchFolder, cluster: SlurmCluster, prolog: str) -> None:
-    """On the node, which the scheduler then drains, or on the controller."""
+    """On the node, which the scheduler then drains, or on the controller. Slurm 22 only says that it was CANCELLED."""
     bench.scripts("a")
     with cluster.configured(f"{prolog}=/bin/false"):
         bench.run(*RUN)
         ((reason,),) = bench.ended().values()
     (end,) = bench.submitted().ends.values()
 
-    assert end.state in {JobState.LAUNCH_FAILED, JobState.CANCELLED, JobState.NODE_FAIL}
-    assert reason.startswith(f"not_run: the scheduler ended job {end.job}")
+    assert end.state in {JobState.LAUNCH_FAILED, JobState.CANCELLED}
+    assert reason == f"not_run: the scheduler ended job {end.job} on {end.node}: {end.state}"
+    assert end.node in {"node1", "node2"}
     assert not bench.begun()
     cluster.take_back()
     bench.run("run", "--resume", "latest")
@@ -44,7 +45,8 @@ def test_a_preempted_job_goes_on_later(bench: BenchFolder, cluster: SlurmCluster
         program = bench.start(*RUN)
         bench.until_begun("ab")
         other = cluster.said(
-            "sbatch", "--parsable", "--partition=high", "--nodes=1", "--exclusive", "--wrap=sleep 1000"
+            "sbatch", "--parsable", "--partition=high", "--nodes=1", "--exclusive", "--output=/dev/null",
+            "--wrap=sleep 1000",
         ).strip()  # fmt: skip
         until(lambda: bench.submitted().ends)
         ((part, end),) = bench.submitted().ends.items()
