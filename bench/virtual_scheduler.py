@@ -8,10 +8,11 @@ from pathlib import Path
 
 from orchestrator.clusters.arrays import JobArray
 from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.images import FrozenImages
 from orchestrator.clusters.ownership import claim, this_host
 from orchestrator.clusters.parts import NodeNeeds, Part
 from orchestrator.clusters.record import ClusterRecord, PartRecord, PartSettings
-from orchestrator.clusters.site import Executor, NodeImages, Site
+from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
 from orchestrator.clusters.states import JobState, SeenJob
 from orchestrator.domain import Plan
@@ -106,7 +107,7 @@ def questions_in_an_hour(jobs: int) -> list[float]:
             record,
             ((part, Plan("nothing", 0, (), (), ())) for part in parts),
             lambda name, _: PartRecord(
-                run="queries", part=name, replicate=1, images=NodeImages(), options=_SETTINGS, plan=nothing
+                run="queries", part=name, replicate=1, images=FrozenImages(), options=_SETTINGS, plan=nothing
             ),
         )
         submitter = Submitter(cluster, record, scheduler, (), print, claim(cluster.folder, this_host()))
