@@ -8,9 +8,11 @@ from pathlib import Path
 
 from orchestrator.clusters.arrays import JobArray
 from orchestrator.clusters.folder import ClusterRun
+from orchestrator.clusters.images import FrozenImages
+from orchestrator.clusters.ownership import claim, this_host
 from orchestrator.clusters.parts import NodeNeeds, Part
 from orchestrator.clusters.record import ClusterRecord, PartRecord, PartSettings
-from orchestrator.clusters.site import Executor, NodeImages, Site
+from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
 from orchestrator.clusters.states import JobState, SeenJob
 from orchestrator.domain import Plan
@@ -46,7 +48,12 @@ class VirtualScheduler(Slurm):
     asked_at_s: list[float] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
-    def submit(self, script: Path, after: int | None = None) -> int:  # noqa: ARG002 -- it takes one array
+    @property
+    def keeps_accounts(self) -> bool:
+        """There is nothing that a controller could forget."""
+        return False
+
+    def submit(self, script: Path, after: Sequence[int] = ()) -> int:  # noqa: ARG002 -- it takes one array
         """Take an array."""
         self.names.append(script.stem)
         return _ARRAY
@@ -54,7 +61,7 @@ class VirtualScheduler(Slurm):
     def queue(self, names: Sequence[str]) -> tuple[SeenJob, ...]:
         """Show all jobs, and note the question."""
         self.asked_at_s.append(self.now_s)
-        return tuple(self._seen(index) for index in range(self.jobs) if self.names[0] in names)
+        return tuple(self._seen(index) for index in range(self.jobs) if self.names[0].startswith(names[0]))
 
     def history(self, arrays: Sequence[int]) -> tuple[SeenJob, ...]:
         """Note the question, if there is one; nothing was forgotten."""
@@ -100,10 +107,10 @@ def questions_in_an_hour(jobs: int) -> list[float]:
             record,
             ((part, Plan("nothing", 0, (), (), ())) for part in parts),
             lambda name, _: PartRecord(
-                run="queries", part=name, replicate=1, images=NodeImages(), options=_SETTINGS, plan=nothing
+                run="queries", part=name, replicate=1, images=FrozenImages(), options=_SETTINGS, plan=nothing
             ),
         )
-        submitter = Submitter(cluster, record, scheduler, (), print)
+        submitter = Submitter(cluster, record, scheduler, (), print, claim(cluster.folder, this_host()))
         submitter.waiting.append(JobArray(names, 60, NodeNeeds()))
         host = Host(dict(os.environ), _unheard)
         follower = Follower(submitter, host, scheduler.pause, cancelled.watch(cluster.folder))

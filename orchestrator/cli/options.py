@@ -43,7 +43,33 @@ def run_cells(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def _results(context: typer.Context) -> Path:
-    return Path(context.params.get("results") or option_values.RESULTS)
+    """Return the results folder that a shell completes names of. After any mistake it is the default one."""
+    results = Path(context.params.get("results") or option_values.RESULTS)
+    try:
+        return results if results != option_values.RESULTS else _results_of_site(context)
+    except OrchestratorError:
+        return results
+
+
+def _named_results(context: typer.Context, results: Path) -> Path:
+    """Return the folder of `--results`, or else that of the site file which a run is made with."""
+    if results != option_values.RESULTS or context.resilient_parsing:
+        return results
+    return _results_of_site(context)
+
+
+def _results_of_site(context: typer.Context) -> Path:
+    """Return the results folder of the site file that a command has, or the default one without any."""
+    takes_site = any(each.name == "site" for each in context.command.params)
+    matrix = Path((takes_site and context.params.get("file")) or "matrix.yaml")
+    named = context.params.get("site")
+    path = Path(named) if named else places.site_file(matrix.parent, os.environ)
+    is_of_no_site = named == option_values.NO_SITE or context.params.get("plan") or context.params.get("part")
+    if is_of_no_site or path is None or not path.is_file():
+        return option_values.RESULTS
+    from orchestrator.clusters import site as sites
+
+    return Path(sites.load(path).results or option_values.RESULTS)
 
 
 def _run_named(params: Mapping[str, Any]) -> str:
@@ -165,7 +191,10 @@ Images = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
-Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
+Results = Annotated[
+    Path,
+    typer.Option("--results", metavar="DIR", callback=_named_results, help="The results folder."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]
 
 EveryRun = Annotated[bool, typer.Option("--all", help="Every run of the results folder.")]

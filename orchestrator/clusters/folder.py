@@ -27,13 +27,15 @@ from orchestrator.results.names import CLUSTER, PARTS, cluster_names
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import PartRun, Run
 from orchestrator.results.writing import made_folder, write_atomically, write_unseen
-from orchestrator.running.order import is_final, order, unfinished
+from orchestrator.running.order import order, unfinished
 
 LOGS = "logs"
 """Folder of what the scheduler keeps of the output of jobs."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _AGAIN = "__"
-"""Stands in the name of a folder before the number of a node's later machine."""
+"""Stands in the name of a folder before the number of a node's later machine, or before a job."""
+_RESTART = "-"
+"""Stands before the number of the start of a job that the scheduler has requeued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +182,15 @@ def node_of(run: Run) -> str:
     return run.folder.name.partition(_AGAIN)[0]
 
 
-def run_of_job(folder: str, job: str) -> str:
-    """Return the name of the run of a job on the node with that folder, where each job begins a run of its own."""
-    return f"{folder}{_AGAIN}{job}"
+def run_of_job(folder: str, job: str, restarts: int = 0) -> str:
+    """Return the name of the run of a job on the node with that folder, where each start of a job begins one."""
+    return f"{folder}{_AGAIN}{job}{f'{_RESTART}{restarts}' if restarts else ''}"
 
 
-def runs_of_job(part: Path, job: str) -> int:
-    """Return the number of runs of a job that were brought into a part, of which it has one for each of its nodes."""
-    return sum(run.name.endswith(f"{_AGAIN}{job}") for run in runs(part))
+def nodes_of_job(part: Path, job: str) -> int:
+    """Return the number of nodes from which a run of a job was brought into a part, of whichever start of it."""
+    names = (run.name.partition(_AGAIN) for run in runs(part))
+    return len({node for node, _, name in names if name.partition(_RESTART)[0] == job})
 
 
 def _names(base: str) -> Iterator[str]:
@@ -209,6 +212,8 @@ class PartState:
     """Nodes that still have to."""
     failed: tuple[str, ...] = ()
     """Names of the nodes that have measured all of it but for failures that are to be tried again."""
+    begun: tuple[str, ...] = ()
+    """Names of the nodes that have begun it and are to go on, the latest first."""
 
 
 def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = False) -> Iterator[PartState]:
@@ -220,7 +225,9 @@ def part_states(run: ClusterRun, record: ClusterRecord, *, retry_failed: bool = 
         complete = complete_on(every)
         missing = max(0, record.site.replicate - len(complete))
         failed = _ended_on(folder, cells, complete)[:missing] if retry_failed and missing else ()
-        yield PartState(part, complete, missing, failed)
+        begun = dict.fromkeys(node_of(each.run) for each in every if each.created_at)
+        left = tuple(node for node in begun if node not in complete)[:missing]
+        yield PartState(part, complete, missing, failed, left)
 
 
 def _ended_on(part: Path, cells: Sequence[Cell], besides: Sequence[str]) -> tuple[str, ...]:
@@ -232,26 +239,3 @@ def _ended_on(part: Path, cells: Sequence[Cell], besides: Sequence[str]) -> tupl
 def complete_on(every: Iterable[NodeRun]) -> tuple[str, ...]:
     """Return the nodes of complete runs, each once, since a node by itself has a run for each of its jobs."""
     return tuple(dict.fromkeys(node_of(each.run) for each in every if each.is_complete))
-
-
-class SeenOutcomes:
-    """The outcomes that a submitter has already reported."""
-
-    def __init__(self, run: ClusterRun) -> None:
-        self._run = run
-        self._cells: dict[str, tuple[Cell, ...]] = {}
-        self._seen: dict[tuple[str, str], set[tuple[str, int]]] = {}
-
-    def new(self, part: str) -> Iterator[tuple[Run, Cell, int]]:
-        """Yield the repeats of a part that have come to a final outcome since the last time, of every node."""
-        folder = self._run.part_folder(part)
-        for run in runs(folder):
-            if part not in self._cells:
-                self._cells[part] = plan_of(self._run.part(part)).cells
-            seen = self._seen.setdefault((part, run.name), set())
-            for cell in self._cells[part]:
-                for repeat in range(cell.repeats):
-                    key = cell.id, repeat
-                    if key not in seen and is_final(run.outcome(*key), retry_failed=False):
-                        seen.add(key)
-                        yield run, cell, repeat

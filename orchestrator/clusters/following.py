@@ -1,6 +1,6 @@
 """The jobs of a run as the scheduler shows them, set against what was submitted."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.clusters.record import JobEnd, JobsRecord, Submission
@@ -19,6 +19,8 @@ class JobsSeen:
     """The last jobs of parts that neither run nor have a known end: the controller has forgotten them."""
     held: tuple[str, ...]
     """Ids of jobs that wait for ever, after a launch that failed."""
+    unknown: tuple[str, ...] = ()
+    """Ids of live jobs of arrays that were given up, because the scheduler had not shown them."""
 
 
 def look(jobs: JobsRecord, seen: Sequence[SeenJob]) -> JobsSeen:
@@ -41,11 +43,15 @@ def look(jobs: JobsRecord, seen: Sequence[SeenJob]) -> JobsSeen:
             ends[part] = end_of(job)
             if job.state in {JobState.LAUNCH_FAILED, JobState.REQUEUED}:
                 held.append(job.id)
-    for job in seen:  # of a submission before the last, whose end nobody waited for
+    unknown = []
+    known_arrays = {each.array for each in jobs.submissions}
+    for job in (each for each in seen if each.state.is_live):
         earlier = jobs.part_of(job.array, job.index)
-        if earlier is not None and job.state.is_live:
+        if earlier is not None:  # of a submission before the last, whose end nobody waited for
             live.setdefault(earlier, job)
-    return JobsSeen(live, ends, vanished, tuple(held))
+        elif job.array not in known_arrays:
+            unknown.append(job.id)
+    return JobsSeen(live, ends, vanished, tuple(held), tuple(unknown))
 
 
 def _last_tasks(submissions: Iterable[Submission]) -> dict[str, SeenJob]:
@@ -90,12 +96,14 @@ def remembered(
 
 
 def found_again(jobs: JobsRecord, seen: Iterable[SeenJob]) -> JobsRecord:
-    """Return the record with the arrays of submissions whose submitter was killed before it knew their ids.
-
-    A submission that the scheduler does not know was never made, and is left out.
-    """
+    """Return the record with the ids of arrays that the scheduler has and their submitter did not know yet."""
     arrays = {job.name: job.array for job in seen}
     submissions = (
         each if each.array is not None else replace(each, array=arrays.get(each.name)) for each in jobs.submissions
     )
-    return jobs.model_copy(update={"submissions": tuple(each for each in submissions if each.array is not None)})
+    return jobs.model_copy(update={"submissions": tuple(submissions)})
+
+
+def without(jobs: JobsRecord, names: Container[str]) -> JobsRecord:
+    """Return the record without the submissions of these names, which were never made."""
+    return jobs.model_copy(update={"submissions": tuple(each for each in jobs.submissions if each.name not in names)})

@@ -59,6 +59,12 @@ class ClusterRecord(Strict):
         """Return the end of a job in a sentence, which says where its results are if each node has its own."""
         return end.on_node(self.site.on_node(self.run)) if self.site.on_nodes else str(end)
 
+    def unmeasured_reason(self, part: str, jobs: "JobsRecord") -> str:
+        """Return the reason that a part may lack outcomes, in a sentence, or nothing if there is none."""
+        if part in jobs.refusals:
+            return jobs.refusals[part]
+        return self.sentence_of(jobs.ends[part]) if part in jobs.ends else ""
+
 
 class PartRecord(Strict):
     """`part.json`: all that a node needs to measure a part, with the files of its run."""
@@ -78,7 +84,8 @@ class Submission:
     """An array that was submitted, or that was about to be."""
 
     name: str
-    """Of its jobs. It is written down before the scheduler is asked, so that no array is lost with its submitter."""
+    """Of its batch script. It is written down before the scheduler is asked, so that no array is lost with its
+    submitter."""
     parts: tuple[str, ...]
     """By their index in the array."""
     array: int | None = None
@@ -123,8 +130,17 @@ class JobsRecord(Strict):
     """`jobs.json`: what was submitted, and how the last job of each part ended."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    job_name: str = ""
+    """The name of all its jobs. Empty in an older record, where each array has the name of its submission."""
     submissions: tuple[Submission, ...] = ()
     ends: Mapping[str, JobEnd] = {}
+    refusals: Mapping[str, str] = {}
+    """Parts that the scheduler can never take as they are, each with its word."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names by which the scheduler is asked for every job of the run."""
+        return (self.job_name,) if self.job_name else tuple(each.name for each in self.submissions)
 
     def part_of(self, array: int, index: int) -> str | None:
         """Return the part that a task of an array measures, or None for an array of somebody else."""

@@ -19,7 +19,7 @@ class BatchJob:
     """The run that a submission measures, and the names that its script needs."""
 
     name: str
-    """Of the job, unique among those of its user."""
+    """Of the job. All jobs of a run have it, and no job of another run of the user."""
     run: Path
     """The folder of the run. Every node sees it, unless the site has `on_nodes`."""
     command: tuple[str, ...]
@@ -49,8 +49,9 @@ def script(array: JobArray, site: Site, job: BatchJob) -> str:
         "trap woken=1 TERM\n"
         f"{_measured(array, site, job)}"
         "step=$!\n"
-        # A signal ends the wait, and not the step.
-        'while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done\n'
+        # A signal ends the wait, and not the step. The status of a step that has ended is told once, then it is 127.
+        "status=127\n"
+        'while woken=; wait "$step"; last=$?; [ "$last" = 127 ] || status=$last; [ -n "$woken" ]; do :; done\n'
         f'[ "$status" = 0 ] || [ -z "$warned" ] || {{ echo "{OUT_OF_TIME}"; exit {OUT_OF_TIME_STATUS}; }}\n'
         'exit "$status"\n'
     )
@@ -66,7 +67,7 @@ def _measured(array: JobArray, site: Site, job: BatchJob) -> str:
 
 
 def _options(array: JobArray, site: Site, job: BatchJob) -> Iterator[str]:
-    at_once = f"%{site.nodes_at_once}" if site.nodes_at_once else ""
+    at_once = f"%{max(1, site.nodes_at_once // array.nodes)}" if site.nodes_at_once else ""
     yield f"job-name={job.name}"
     yield f"array=0-{len(array.parts) - 1}{at_once}"
     yield f"nodes={array.nodes}"

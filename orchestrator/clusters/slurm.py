@@ -4,19 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orchestrator import processes
+from orchestrator.clusters.refusals import Refusal, has_no_accounting, not_cancelled, refusal, said
 from orchestrator.clusters.states import (
     HISTORY_FORMAT,
     NODE_FORMAT,
     QUEUE_FORMAT,
     STATUS_FORMAT,
-    Refusal,
     SeenJob,
-    has_no_accounting,
     read_history,
     read_nodes,
     read_queue,
     read_statuses,
-    refusal,
 )
 from orchestrator.errors import HostError
 from orchestrator.processes import Captured, StartError, last_line
@@ -38,6 +36,10 @@ class SubmitError(Exception):
         super().__init__(message)
 
 
+class NoAnswerError(Exception):
+    """A question that the scheduler did not answer. The message is one line of its command."""
+
+
 class Slurm:
     """The scheduler of the cluster that this host belongs to."""
 
@@ -50,58 +52,85 @@ class Slurm:
         self._folder = folder
         self._keeps_accounts = True
 
-    def submit(self, script: Path, after: int | None = None) -> int:
-        """Submit an array and return its id. With `after`, it begins when that array has ended.
+    @property
+    def keeps_accounts(self) -> bool:
+        """Return false once the cluster has said that it keeps none."""
+        return self._keeps_accounts
+
+    def submit(self, script: Path, after: Sequence[int] = ()) -> int:
+        """Submit an array and return its id. With `after`, it begins when those arrays have ended.
 
         Raises `SubmitError` if the scheduler refuses it or is away, `HostError` if there is no `sbatch`.
         """
-        dependency = [f"--dependency=afterany:{after}"] if after is not None else []
-        said = self._said("sbatch", "--parsable", *dependency, str(script), timeout_s=SUBMIT_TIMEOUT_S)
-        identity = said.output.strip().partition(";")[0].partition("\n")[0]
-        if said.exit_code == 0 and identity.isdecimal():
+        dependency = [f"--dependency=afterany:{':'.join(map(str, after))}"] if after else []
+        answer = self._ask("sbatch", "--parsable", *dependency, str(script), timeout_s=SUBMIT_TIMEOUT_S)
+        identity = answer.output.strip().partition(";")[0].partition("\n")[0]
+        if answer.exit_code == 0 and identity.isdecimal():
             return int(identity)
-        message = last_line(said.errors) or last_line(said.output) or f"sbatch ended with status {said.exit_code}"
-        raise SubmitError(refusal(said.errors or said.output), message)
+        words = answer.errors or answer.output
+        message = said(words) or f"sbatch ended with status {answer.exit_code}"
+        # One that was killed, or said nothing that is understood, may have submitted the array before.
+        was_cut_off = answer.exit_code is None or answer.exit_code <= 0 or not words.strip()
+        raise SubmitError(Refusal.AWAY if was_cut_off else refusal(words), message)
 
-    def queue(self, names: Sequence[str]) -> tuple[SeenJob, ...] | None:
-        """Ask once for all jobs of these names, those that have just ended too. None if the controller is away."""
-        said = self._said(
+    def queue(self, names: Sequence[str]) -> tuple[SeenJob, ...]:
+        """Ask once for all jobs of these names, those that have just ended too.
+
+        Raises `NoAnswerError` if the controller is away.
+        """
+        answer = self._ask(
             "squeue", "--noheader", "--array", "--states=all", f"--name={','.join(names)}", f"--format={QUEUE_FORMAT}"
         )
-        return tuple(read_queue(said.output)) if said.exit_code == 0 else None
+        if answer.exit_code != 0:
+            raise NoAnswerError(_word(answer, "squeue"))
+        return tuple(read_queue(answer.output))
 
     def exit_statuses(self, jobs: Sequence[str]) -> dict[str, int]:
-        """Ask for the exit statuses of jobs that have just ended. Jobs that are not known are left out."""
-        said = self._said(
+        """Ask for the exit statuses of jobs that have just ended. Jobs that are not known are left out.
+
+        Raises `NoAnswerError` if the controller is away.
+        """
+        answer = self._ask(
             "squeue", "--noheader", "--array", "--states=all", f"--jobs={','.join(jobs)}", f"--Format={STATUS_FORMAT}"
         )
-        return read_statuses(said.output) if said.exit_code == 0 else {}
+        if answer.exit_code != 0 and refusal(answer.errors) is Refusal.AWAY:
+            raise NoAnswerError(_word(answer, "squeue"))
+        return read_statuses(answer.output) if answer.exit_code == 0 else {}
 
     def history(self, arrays: Sequence[int]) -> tuple[SeenJob, ...]:
-        """Ask the accounts for arrays that the controller has forgotten. Empty if the cluster keeps none."""
+        """Ask the accounts for arrays that the controller has forgotten. Empty if the cluster keeps none.
+
+        Raises `NoAnswerError` if they cannot be asked now.
+        """
         if not self._keeps_accounts or not arrays:
             return ()
         listed = ",".join(map(str, arrays))
         try:
-            said = self._said(
+            answer = self._ask(
                 "sacct", "--noheader", "--parsable2", "--duplicates", f"--jobs={listed}", f"--format={HISTORY_FORMAT}"
             )
         except HostError:
             self._keeps_accounts = False
             return ()
-        self._keeps_accounts = not has_no_accounting(said.errors)
-        return tuple(read_history(said.output)) if said.exit_code == 0 else ()
+        self._keeps_accounts = not has_no_accounting(answer.errors)
+        if answer.exit_code != 0 and self._keeps_accounts:
+            raise NoAnswerError(_word(answer, "sacct"))
+        return tuple(read_history(answer.output)) if answer.exit_code == 0 else ()
 
     def cancel(self, jobs: Sequence[str]) -> None:
         """Cancel arrays or tasks, by their ids. Those that have ended are left as they are.
 
-        Raises `HostError` if the controller cannot be asked.
+        Raises `HostError` if any other cannot be cancelled.
         """
         if not jobs:
             return
-        said = self._said("scancel", *jobs)
-        if said.exit_code != 0 and refusal(said.errors) is Refusal.AWAY:
-            raise HostError(f"scancel: {last_line(said.errors)}; try again when the controller answers")
+        answer = self._ask("scancel", *jobs)
+        if answer.exit_code == 0 or (answer.errors.strip() and not not_cancelled(answer.errors)):
+            return
+        line = not_cancelled(answer.errors) or _word(answer, "scancel")
+        away = refusal(answer.errors) is Refusal.AWAY
+        remedy = "try again when the controller answers" if away else "not every job is cancelled; `squeue` lists them"
+        raise HostError(f"scancel: {line}; {remedy}")
 
     def nodes(self, partition: str | None, named: str = "") -> dict[str, bool]:
         """Ask for the nodes of a partition, or of a list such as `node[1-8]`, and return which of them take jobs.
@@ -110,17 +139,22 @@ class Slurm:
         """
         chosen = [f"--partition={partition}"] if partition else []
         listed = [f"--nodes={named}"] if named else []
-        said = self._said("sinfo", "--noheader", "--Node", f"--format={NODE_FORMAT}", *chosen, *listed)
-        if said.exit_code != 0:
-            away = refusal(said.errors) is Refusal.AWAY
+        answer = self._ask("sinfo", "--noheader", "--Node", f"--format={NODE_FORMAT}", *chosen, *listed)
+        if answer.exit_code != 0:
+            away = refusal(answer.errors) is Refusal.AWAY
             remedy = "try again when the controller answers" if away else "name nodes that `sinfo` lists"
-            raise HostError(f"sinfo: {last_line(said.errors)}; {remedy}")
-        return read_nodes(said.output)
+            raise HostError(f"sinfo: {last_line(answer.errors)}; {remedy}")
+        return read_nodes(answer.output)
 
-    def _said(self, program: str, *arguments: str, timeout_s: float = TIMEOUT_S) -> Captured:
+    def _ask(self, program: str, *arguments: str, timeout_s: float = TIMEOUT_S) -> Captured:
         try:
             return processes.capture(
                 [program, *arguments], environment=self._environment, folder=self._folder, timeout_s=timeout_s
             )
         except StartError as error:
             raise HostError(f"{error}; a site with `executor: slurm` needs a host of the cluster") from error
+
+
+def _word(answer: Captured, program: str) -> str:
+    """Return what a command that failed has said, in one line."""
+    return last_line(answer.errors) or last_line(answer.output) or f"{program} ended with status {answer.exit_code}"

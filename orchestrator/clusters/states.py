@@ -1,15 +1,16 @@
-"""The answers of a scheduler, as typed states. No text of Slurm is read anywhere else."""
+"""The answers of a scheduler, as typed states. Its refusals are read in `refusals.py`, and no text of it elsewhere."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from os import waitstatus_to_exitcode
+from pathlib import PurePosixPath
 
 from orchestrator.processes import last_line
 
-QUEUE_FORMAT = "%F|%K|%T|%N|%j|%r"
-"""Of `squeue`: array, index, state, nodes, name, reason. The reason comes last, as it may hold anything."""
+QUEUE_FORMAT = "%F|%K|%T|%N|%o|%r"
+"""Of `squeue`: array, index, state, nodes, batch script, reason. The reason comes last, as it may hold anything."""
 HISTORY_FORMAT = "JobID,State,NodeList,ExitCode"
 """Of `sacct`, which writes arrays as `12_3`."""
 
@@ -41,6 +42,8 @@ class JobState(StrEnum):
         return self in {JobState.PENDING, JobState.RUNNING}
 
 
+GOES_ON = frozenset({JobState.TIMEOUT, JobState.CANCELLED, JobState.PREEMPTED, JobState.REQUEUED})
+"""Ends after which the node of a job is as fit as before, so that it may go on with the part."""
 _LIVE = {
     "CONFIGURING": JobState.RUNNING, "COMPLETING": JobState.RUNNING, "SUSPENDED": JobState.RUNNING,
     "STOPPED": JobState.RUNNING, "SIGNALING": JobState.RUNNING, "STAGE_OUT": JobState.RUNNING,
@@ -84,6 +87,7 @@ class SeenJob:
     node: str = ""
     """The nodes that it is or was on, as the scheduler writes them; empty for one that never began."""
     name: str = ""
+    """The name of its batch script, without the folder and the ending."""
     reason: str = ""
     """The reason that it waits, or its exit status."""
 
@@ -111,10 +115,11 @@ def state_of(word: str, reason: str = "") -> JobState:
 def read_queue(text: str) -> Iterator[SeenJob]:
     """Yield the jobs of an answer of `squeue`. Lines of jobs that are in no array are left out."""
     for line in text.splitlines():
-        array, index, word, node, name, reason, *more = (*(part.strip() for part in line.split("|")), *[""] * 6)[:7]
+        array, index, word, node, path, reason, *more = (*(part.strip() for part in line.split("|")), *[""] * 6)[:7]
         del more
         if array.isdecimal() and index.isdecimal():
             reason = _plain(reason)
+            name = PurePosixPath(path).name.removesuffix(".sh")
             yield SeenJob(int(array), int(index), state_of(word, reason), _plain(node), name, reason)
 
 
@@ -164,39 +169,3 @@ def _plain(text: str) -> str:
     """Return a text without the signs that Slurm puts around nothing."""
     bare = text.strip().removeprefix("(").removesuffix(")")
     return "" if bare in {"null", "None", "N/A", "n/a"} else bare
-
-
-class Refusal(StrEnum):
-    """The reason that a scheduler did not take a job."""
-
-    LIMIT = "limit"
-    """A bound on the jobs of a user. It is waited out, or the array is halved."""
-    AWAY = "away"
-    """The controller does not answer. It may have taken the job all the same."""
-    NEVER = "never"
-    """The job can never be taken as it is."""
-
-
-_LIMITS = re.compile(
-    r"QOSMaxSubmit|MaxSubmitJob|AssocMaxSubmit|violates accounting/QOS policy|AssocGrpSubmit|QOSGrpSubmit"
-    r"|Job limit exceeded|MaxJobCount|job array index|Invalid job array|Resource temporarily unavailable"
-    r"|temporarily unable to accept job",
-    re.IGNORECASE,
-)
-_AWAY = re.compile(
-    r"Unable to contact slurm controller|Socket timed out|Zero Bytes were transmitted|Connection refused"
-    r"|Transport endpoint|slurmctld|Slurm backup controller|Communication connection failure|no answer within",
-    re.IGNORECASE,
-)
-
-
-def refusal(message: str) -> Refusal:
-    """Classify what `sbatch` said about a job that it did not submit."""
-    if _LIMITS.search(message):
-        return Refusal.LIMIT
-    return Refusal.AWAY if _AWAY.search(message) else Refusal.NEVER
-
-
-def has_no_accounting(message: str) -> bool:
-    """Return true if `sacct` said that the cluster keeps no accounts, or that there is no such program."""
-    return bool(re.search(r"accounting storage is disabled|no such program|accounting_storage/none", message))

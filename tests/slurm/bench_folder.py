@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,13 @@ import os, sys, time
 folder, name, others = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with open(f"{folder}/begun/{name}", "a") as begun:
     begun.write(f"{os.getpid()}\\n")
-while len(os.listdir(f"{folder}/begun")) < others or os.path.exists(f"{folder}/closed"):
+number = sum(len(open(f"{folder}/begun/{each}").readlines()) for each in os.listdir(f"{folder}/begun"))
+def is_held():
+    try:
+        return number > int(open(f"{folder}/closed").read() or 0)
+    except FileNotFoundError:
+        return False
+while len(os.listdir(f"{folder}/begun")) < others or is_held():
     time.sleep(0.05)
 print("done 1")
 """
@@ -62,9 +68,9 @@ class BenchFolder:
     def write(self, name: str, document: dict[str, Any]) -> None:
         (self.folder / name).write_text(json.dumps(document))
 
-    def close(self) -> None:
-        """Let no script end."""
-        (self.folder / "closed").touch()
+    def close(self, passing: int = 0) -> None:
+        """Let no script end but the first ones that begin."""
+        (self.folder / "closed").write_text(f"{passing}")
 
     def open(self) -> None:
         """Let all scripts end."""
@@ -97,6 +103,20 @@ class BenchFolder:
         )  # fmt: skip
         assert ended.returncode == code, f"{ended.stdout}\n{ended.stderr}\n{self.logs()}"
         return ended.stdout + ended.stderr
+
+    def shell(self, text: str, codes: Collection[int] = (0,), **variables: str) -> str:
+        """Run commands as they stand in the documentation, and return what they printed."""
+        program = self.folder / "bin" / "orchestrator"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {QUICK} "$@"\n')
+        program.chmod(0o755)
+        own = {"PATH": f"{program.parent}:{os.environ['PATH']}", "ORCHESTRATOR_IDLE_WAIT": "0"}
+        ended = subprocess.run(
+            ["sh", "-euc", text],
+            cwd=self.folder, env=self.environment | own | variables, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert ended.returncode in codes, f"{ended.stdout}\n{ended.stderr}\n{self.logs()}"
+        return ended.stdout
 
     @property
     def environment(self) -> dict[str, str]:

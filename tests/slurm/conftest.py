@@ -1,5 +1,6 @@
 """The cluster that the tests with Slurm share."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,12 @@ from tests.required import missing
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave tests with a cluster to `make test-slurm` and `make test-all`, as each takes up to a minute."""
+    """Leave tests with a cluster to `make test-slurm` and `make test-all`, unless there has to be one.
+
+    Then only those that their file calls slow are left to these.
+    """
+    if os.environ.get("BENCH_REQUIRE_SLURM") == "1":
+        return
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.slow)

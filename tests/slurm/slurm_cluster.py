@@ -92,13 +92,18 @@ class SlurmCluster:
 
     @contextmanager
     def configured(self, *lines: str) -> Iterator[None]:
-        """Have further settings of the controller meanwhile."""
-        for text in ("\n".join((*lines, "")), _NOTHING_MORE):
-            self.kill("slurmctld")
-            (self.folder / "more.conf").write_text(text)
-            self.start()
-            if text is not _NOTHING_MORE:
-                yield
+        """Have further settings meanwhile, of the controller and of its nodes."""
+        self._configure("\n".join((*lines, "")))
+        try:
+            yield
+        finally:
+            self._configure(_NOTHING_MORE)
+
+    def _configure(self, text: str) -> None:
+        self.kill("slurmctld")
+        (self.folder / "more.conf").write_text(text)
+        self.start()
+        self.said("scontrol", "reconfigure")  # for the nodes, which go on
 
     def forget(self) -> None:
         """Let the controller lose all that it knows of jobs."""

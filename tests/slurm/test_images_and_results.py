@@ -1,16 +1,15 @@
 """Images that come to nodes, and results that come back, as docs/cluster.md has it, on a cluster of two nodes."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from bench_folder import QUICK, BenchFolder
+from page_sections import PAGE
 from slurm_cluster import SlurmCluster
 
 from orchestrator.clusters.states import JobState
@@ -22,7 +21,6 @@ from tests.docker.registry.registry_server import free_port, registry
 from tests.documented import blocks
 
 pytestmark = [pytest.mark.slurm, pytest.mark.docker]
-PAGE = "cluster.md"
 MATRIX = "version: 1\nname: page\nframeworks: [noop==1]\nmodels: [lenet, mlp]\nsteps: 10\nrepeats: 1\nparity: false\n"
 CELLS = ("noop-1-cpu/lenet-train-b200", "noop-1-cpu/mlp-train-b32")
 
@@ -41,19 +39,7 @@ def walk(bench: BenchFolder, section: str, number: int, *, changes: dict[str, st
     text = blocks(PAGE, section, "sh")[number]
     for word, other in changes.items():
         text = text.replace(word, other)
-    (bench.folder / "bin").mkdir(exist_ok=True)
-    program = bench.folder / "bin" / "orchestrator"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {QUICK} "$@"\n')
-    program.chmod(0o755)
-    environment = bench.environment | {
-        "PATH": f"{bench.folder}/bin:{os.environ['PATH']}",
-        "ORCHESTRATOR_IDLE_WAIT": "0",
-    }
-    ended = subprocess.run(
-        ["sh", "-euc", text], cwd=bench.folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"
-    return ended.stdout
+    return bench.shell(text)
 
 
 def images_of(bench: BenchFolder) -> set[tuple[str, str]]:

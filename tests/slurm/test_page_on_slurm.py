@@ -1,20 +1,17 @@
 """Every command of docs/cluster.md in its order, with containers, on a cluster of two nodes."""
 
 import csv
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from bench_folder import QUICK, BenchFolder
+from bench_folder import BenchFolder
+from page_sections import PAGE, WITH_CONTAINERS
 
 from orchestrator.resources import ROOT
 from tests.documented import blocks
 
 pytestmark = [pytest.mark.slurm, pytest.mark.docker]
-PAGE = "cluster.md"
 MATRIX = "version: 1\nname: page\nframeworks: [noop==1]\nmodels: [lenet, mlp]\nsteps: 10\nrepeats: 1\nparity: false\n"
 CELLS = {"noop-1-cpu/lenet-train-b200", "noop-1-cpu/mlp-train-b32"}
 
@@ -28,16 +25,7 @@ class Page:
 
     def next(self) -> str:
         """Run the next block of commands, and return what it printed."""
-        own = {
-            "SHARED": str(self.bench.folder), "PATH": f"{self.bench.folder}/bin:{os.environ['PATH']}",
-            "ORCHESTRATOR_IDLE_WAIT": "0",
-        }  # fmt: skip
-        ended = subprocess.run(
-            ["sh", "-euc", next(self.left)],
-            cwd=self.bench.folder, env=self.bench.environment | own, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}\n{self.bench.logs()}"
-        return ended.stdout
+        return self.bench.shell(next(self.left), SHARED=str(self.bench.folder))
 
     def nodes(self) -> dict[str, str]:
         """Return the node of each cell of the latest run."""
@@ -55,10 +43,7 @@ def page(bench: BenchFolder, base_image: str) -> Page:
     assert len(kept) < len(site.splitlines())
     (bench.folder / "site.yaml").write_text("\n".join((*kept, setup)))
     (bench.folder / "matrix.yaml").write_text(MATRIX)
-    (bench.folder / "bin").mkdir()
-    (bench.folder / "bin" / "orchestrator").write_text(f'#!/bin/sh\nexec {sys.executable} {QUICK} "$@"\n')
-    (bench.folder / "bin" / "orchestrator").chmod(0o755)
-    commands = (block for name in ("What is needed", "Running", "The report") for block in blocks(PAGE, name, "sh"))
+    commands = (block for name in WITH_CONTAINERS for block in blocks(PAGE, name, "sh"))
     return Page(bench, commands)
 
 
@@ -76,13 +61,3 @@ def test_every_command_of_the_page_works(page: Page) -> None:
     assert (page.bench.folder / "results" / name / "report" / "index.html").is_file()
     assert "ranked on each by itself" in " ".join(page.next().split())
     assert next(page.left, None) is None
-
-
-def test_the_page_has_no_other_commands() -> None:
-    """Those of images and of results in files are run by `test_images_and_results.py`."""
-    text = (ROOT / "docs" / PAGE).read_text(encoding="utf-8")
-    elsewhere = ("Images on nodes", "Without a shared folder", "Where things are")
-
-    assert text.count("```sh\n") == sum(
-        len(blocks(PAGE, name, "sh")) for name in ("What is needed", "Running", "The report", *elsewhere)
-    )

@@ -20,23 +20,34 @@ RUN = ("run", "--runtime", "host")
 THREE = ("a", "b", "c")
 REPEATS = 2
 VICTIMS = ("submitter", "job", "node", "controller")
-LONGEST_S = 12.0
-"""About as long as such a run takes."""
+NODES = ("node1", "node2")
+LONGEST_S = 1.0
+"""After the begin of a script, which still waits or has ended by then."""
 MOST_RESUMES = 3
 
 
 def kill(victim: str, program: "subprocess.Popen[bytes]", cluster: SlurmCluster, chance: random.Random) -> None:
-    """Kill something, as far as it is there."""
-    node = chance.choice(["node1", "node2"])
+    """Kill something that is there."""
+    assert program.poll() is None
     if victim == "submitter":
         program.kill()
     elif victim == "controller":
         cluster.kill("slurmctld")
     elif victim == "node":
-        cluster.kill_node(node)
-    elif processes := [pid for pid in cluster.processes(node) if not _is_of_slurm(pid)]:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(chance.choice(processes), signal.SIGKILL)
+        until(lambda: any(map(cluster.processes, NODES)))
+        cluster.kill_node(chance.choice([node for node in NODES if cluster.processes(node)]))
+    else:
+        until(lambda: _is_killed(cluster, chance))
+
+
+def _is_killed(cluster: SlurmCluster, chance: random.Random) -> bool:
+    """Kill a process of a job, and return true unless there is none."""
+    found = [pid for node in NODES for pid in cluster.processes(node) if not _is_of_slurm(pid)]
+    try:
+        os.kill(chance.choice(found), signal.SIGKILL)
+    except (IndexError, ProcessLookupError):
+        return False
+    return True
 
 
 def _is_of_slurm(pid: int) -> bool:
@@ -77,13 +88,18 @@ def complete_nodes(bench: BenchFolder) -> list[int]:
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
 def test_nothing_is_lost_or_doubled(bench: BenchFolder, cluster: SlurmCluster, seed: int) -> None:
+    """The run cannot end before the kill, as one script at least may not end before it."""
     chance = random.Random(seed)
+    passing = chance.randrange(REPEATS * len(THREE))
     bench.scripts(*THREE, repeats=REPEATS)
+    bench.close(passing)
     program = bench.start(*RUN)
-    try:
+    wanted = chance.choice([passing, passing + 1])  # the next one is about to begin, or waits
+    until(lambda: sum(bench.begun().values()) >= wanted)
+    with contextlib.suppress(subprocess.TimeoutExpired):
         program.wait(chance.uniform(0, LONGEST_S))
-    except subprocess.TimeoutExpired:
-        kill(chance.choice(VICTIMS), program, cluster, chance)
+    kill(chance.choice(VICTIMS), program, cluster, chance)
+    bench.open()
     cluster.start()
     until_ended(program, cluster)
 

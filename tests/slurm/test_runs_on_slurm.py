@@ -93,7 +93,9 @@ def test_an_interrupt_detaches_and_cancel_cancels(bench: BenchFolder, cluster: S
     bench.open()
     bench.run("run", "--resume", "latest")
     assert bench.ended() == all_ok(*THREE)
-    assert len(bench.submitted().submissions) == 2
+    first, *later = bench.submitted().submissions
+    assert sorted(part for each in later for part in each.parts) == sorted(first.parts)
+    assert len(list(bench.the_run().folder.glob("parts/*/node?"))) == len(THREE)  # two go on at their nodes
 
 
 @pytest.mark.slow
@@ -108,6 +110,23 @@ def test_a_detached_run_is_left_alone(bench: BenchFolder, cluster: SlurmCluster)
     bench.open()
     bench.run("run", "--resume", name)
     assert bench.ended() == all_ok("a", "b")
+
+
+def test_nothing_of_the_submitting_host_leaks(
+    bench: BenchFolder, cluster: SlurmCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its variables nor its working folder; what jobs need is said by `setup`."""
+    monkeypatch.setenv("BENCH_LEAK", "leaked")
+    monkeypatch.setenv("SBATCH_COMMENT", "leaked")
+    bench.site(setup=[f"env > {bench.folder}/seen", f"scontrol show job $SLURM_JOB_ID > {bench.folder}/job"])
+    bench.scripts("a")
+    bench.run(*RUN)
+
+    assert bench.ended() == all_ok("a")
+    names = {line.partition("=")[0] for line in (bench.folder / "seen").read_text().splitlines()}
+    assert {"PYTHONPATH", "SLURM_JOB_ID"} <= names
+    assert not {"BENCH_LEAK", "SBATCH_COMMENT", "COLUMNS", "VIRTUAL_ENV"} & names
+    assert "leaked" not in (bench.folder / "job").read_text()
 
 
 def test_two_runs_share_the_nodes(bench: BenchFolder) -> None:

@@ -42,6 +42,8 @@ def _say_detached(run: "ClusterResult") -> None:
     if run.stopped:
         raise typer.Exit(INTERRUPTED)
     speech.tell(speech.output(), run.cluster.name)
+    if run.refusals:
+        raise typer.Exit(HostError.exit_code)
 
 
 def _show(report: "FleetReport") -> None:

@@ -9,7 +9,7 @@ import typer
 from orchestrator.cli.options import Json, Results, examples, run_names
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import DETACHING, INTERRUPTED, STOPPING, stopped, this_host
-from orchestrator.errors import InputError
+from orchestrator.errors import HostError, InputError
 from orchestrator.wording import counted
 from orchestrator.workflows import option_values
 
@@ -53,8 +53,10 @@ def _show(result: "ClusterResult", *, json: bool) -> None:
         if result.stopped:
             raise typer.Exit(INTERRUPTED)
         speech.tell(speech.output(), result.cluster.name)
-        return
-    end(result, result.report, result.page, json=json)
+    else:
+        end(result, result.report, result.page, json=json)
+    if result.refusals:
+        raise typer.Exit(HostError.exit_code)
 
 
 def end(result: "RunResult | ClusterResult", report: "Report", page: "WrittenPage", *, json: bool) -> None:

@@ -23,10 +23,17 @@ Name = Annotated[Text, Field(pattern=NAME)]
 Value = Annotated[Text, Field(pattern=VALUE)]
 PathName = Annotated[Text, Field(pattern=PATH)]
 """A path that needs no quoting in an `#SBATCH` line."""
+LEAST_LIMIT_S = 300
+"""Of a time limit. The scheduler counts whole minutes, and a job stops some time before."""
 Count = Annotated[StrictInt, Field(ge=1, le=10_000)]
 
 
 def _sbatch_option(name: str) -> str:
+    if name in options.ELSEWHERE:
+        raise ValueError(
+            f"sbatch's {name!r} submits to another cluster, which nothing else here asks; drop it, and run the command "
+            "on a host of that cluster, or with the SLURM_CONF of that cluster"
+        )
     if name in options.OF_TEMPLATE:
         raise ValueError(f"sbatch's {name!r} is set by this program, from its own keys and from the plan; drop it")
     if name not in options.KNOWN:
@@ -62,8 +69,18 @@ class TimeEntry(Shape):
     """The time limit of a job, from the estimate of its part."""
 
     margin: Annotated[float, Field(ge=1, le=1000, strict=False)] = Field(3.0, description="Factor on the estimate.")
-    shortest: Seconds = Field(600.0, description="No job asks for less.")
-    longest: Seconds | None = Field(None, description="No job asks for more; `--resume` goes on after it.")
+    shortest: Seconds | None = Field(None, description="No job asks for less; left out: 10 minutes, or `longest`.")
+    longest: Seconds | None = Field(
+        None, description="No job asks for more, at least 5 minutes; `--resume` goes on after it."
+    )
+
+    @model_validator(mode="after")
+    def _leaves_time_to_measure(self) -> Self:
+        if self.longest is not None and self.longest < LEAST_LIMIT_S:
+            raise ValueError("'longest' should be at least 5m: a job is asked to stop 90 s before its time limit")
+        if self.longest is not None and self.shortest is not None and self.shortest > self.longest:
+            raise ValueError("'shortest' is above 'longest'; lower one or raise the other")
+        return self
 
 
 class ImagesEntry(Shape):
@@ -150,7 +167,7 @@ class SiteFile(Shape):
         None, description="Features of the nodes, so that all are of one kind."
     )
     reservation: Name | None = Field(None, description="Reservation that jobs run in.")
-    nodes_at_once: Count | None = Field(None, description="Most jobs of a run at a time; left out: no bound.")
+    nodes_at_once: Count | None = Field(None, description="Most nodes of a run at a time; left out: no bound.")
     replicate: Count = Field(1, description="Nodes that measure each part.")
     time: TimeEntry = Field(TimeEntry(), description="Time limit of a job.")
     sbatch: dict[SbatchOption, SbatchValue] = Field({}, description="Further options of sbatch, without their dashes.")

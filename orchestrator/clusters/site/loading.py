@@ -56,12 +56,20 @@ def _meaning(source: Source) -> Iterator[Mistake]:
         yield source.mistake(("results", "on_nodes"), mistake, key=True)
     if executor == Executor.KUBERNETES and source.value.get("kubernetes") is None:
         yield source.mistake((), "'kubernetes' is missing, which `executor: kubernetes` needs")
+    replicate, at_once = (source.value.get(key) for key in ("replicate", "nodes_at_once"))
+    if isinstance(replicate, int) and isinstance(at_once, int) and replicate > at_once > 0:
+        yield source.mistake(("replicate",), too_many_nodes(replicate, at_once))
     given = source.value.get("sbatch")
     for name, value in given.items() if isinstance(given, dict) else ():
         if name in SWITCHES and value is not True:
             yield source.mistake(("sbatch", name), "is a switch: write true, or drop the key")
         elif name not in SWITCHES and value is True:
             yield source.mistake(("sbatch", name), "needs a value; true is for switches")
+
+
+def too_many_nodes(replicate: int, at_once: int) -> str:
+    """Return the mistake of a job that has more nodes than the run may have at a time."""
+    return f"each job has {replicate} nodes, and `nodes_at_once: {at_once}` allows fewer; lower it, or raise the other"
 
 
 def _resolved(entry: file.SiteFile, folder: Path) -> Site:
@@ -73,7 +81,7 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
         reservation=entry.reservation,
         nodes_at_once=entry.nodes_at_once,
         replicate=entry.replicate,
-        time=TimeLimits(entry.time.margin, entry.time.shortest, entry.time.longest),
+        time=_time(entry.time),
         sbatch=tuple(sorted(entry.sbatch.items())),
         setup=entry.setup or (),
         images=_images(entry.images, folder),
@@ -84,6 +92,11 @@ def _resolved(entry: file.SiteFile, folder: Path) -> Site:
         gpu_types=tuple(entry.gpu_types.items()),
         kubernetes=pods.pods(entry.kubernetes) if entry.kubernetes else None,
     )
+
+
+def _time(entry: file.TimeEntry) -> TimeLimits:
+    shortest = TimeLimits().shortest_s if entry.shortest is None else entry.shortest
+    return TimeLimits(entry.margin, min(shortest, entry.longest or shortest), entry.longest)
 
 
 def _images(entry: file.ImagesEntry, folder: Path) -> NodeImages:

@@ -100,7 +100,7 @@ class Site:
     constraint: str | None = None
     reservation: str | None = None
     nodes_at_once: int | None = None
-    """The most jobs of one run at a time; None leaves that to the scheduler."""
+    """The most nodes of one run at a time; None leaves that to the scheduler."""
     replicate: int = 1
     """The number of nodes that measure each part."""
     time: TimeLimits = TimeLimits()

@@ -1,7 +1,7 @@
 """The options of `sbatch` that a site may add to those of the template."""
 
 WITH_VALUE = frozenset({
-    "batch", "bb", "begin", "clusters", "comment", "core-spec", "cores-per-socket", "cpu-freq", "deadline",
+    "batch", "bb", "begin", "comment", "core-spec", "cores-per-socket", "cpu-freq", "deadline",
     "delay-boot", "exclude", "extra", "gpu-bind", "gpu-freq", "gres-flags", "hint", "licenses", "mail-type",
     "mail-user", "network", "nice", "nodelist", "power", "prefer", "priority", "profile", "qos", "sockets-per-node",
     "switches", "thread-spec", "threads-per-core", "tmp", "wait-all-nodes", "wckey",
@@ -14,3 +14,5 @@ OF_TEMPLATE = frozenset({
     "reservation", "signal", "time",
 })  # fmt: skip
 """Options that the template sets, from keys of the site file or by itself."""
+ELSEWHERE = frozenset({"cluster", "clusters"})
+"""Options that submit to another cluster, which `squeue`, `scancel` and `sacct` would not ask."""

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.clusters.folder import ClusterRun
-from orchestrator.clusters.following import found_again, look
 from orchestrator.clusters.kubernetes import RUN_LABEL
 from orchestrator.clusters.site import Executor
-from orchestrator.clusters.slurm import Slurm
+from orchestrator.clusters.slurm import NoAnswerError, Slurm
 from orchestrator.errors import HostError, InputError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.cluster import cancelled
@@ -42,7 +41,8 @@ class CancelResult:
 def cancel(options: CancelOptions, host: Host) -> CancelResult:
     """Cancel every job of a run, and ask a submitter that is still at work to submit no more.
 
-    Raises `InputError` if it is no run on a cluster, `HostError` if the scheduler does not answer.
+    Raises `InputError` if it is no run on a cluster, `HostError` if the scheduler does not answer, or refuses to cancel
+    a job.
 
     Example: `cancel(CancelOptions(run="latest"), this_host()).jobs`
     """
@@ -55,13 +55,15 @@ def cancel(options: CancelOptions, host: Host) -> CancelResult:
         raise InputError(f"{cluster.name} was not submitted from here: kubectl delete jobs --selector {chosen}")
     cluster = ClusterRun(cluster.folder.absolute())
     cancelled.ask(cluster.folder)
-    jobs = cluster.jobs()
-    if not jobs.submissions:
+    names = cluster.jobs().names
+    if not names:
         return CancelResult(cluster, ())
     slurm = Slurm(host.environment, cluster.folder)
-    queue = slurm.queue([each.name for each in jobs.submissions])
-    if queue is None:
-        raise HostError("the scheduler does not answer, so nothing is cancelled; try again when it does")
-    live = tuple(job.id for job in look(found_again(jobs, queue), queue).live.values())
-    slurm.cancel(sorted(set(live)))
+    try:
+        queue = slurm.queue(names)
+    except NoAnswerError as error:
+        remedy = "nothing is cancelled; try again when it does"
+        raise HostError(f"the scheduler does not answer ({error}), so {remedy}") from error
+    live = tuple(sorted(job.id for job in queue if job.state.is_live))
+    slurm.cancel(live)
     return CancelResult(cluster, live)

@@ -21,6 +21,7 @@ from orchestrator.planning import collector
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
+from orchestrator.workflows import option_values
 from orchestrator.workflows.cluster.frozen_images import frozen_images
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
 from orchestrator.workflows.host.host import Host
@@ -65,8 +66,9 @@ def split(options: ClusterOptions, host: Host) -> FrozenParts:
 
 
 def results_of(options: RunOptions, site: Site) -> Path:
-    """Return the results folder of a site, or else that of the options."""
-    return Path(site.results).absolute() if site.results else options.results.absolute()
+    """Return the results folder that the options name, or else that of the site, or else the default one."""
+    is_named = options.results != option_values.RESULTS
+    return Path(site.results if site.results and not is_named else options.results).absolute()
 
 
 def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -> tuple[ClusterRun, ClusterRecord]:

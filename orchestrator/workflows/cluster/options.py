@@ -6,14 +6,13 @@ from pathlib import Path
 from orchestrator.clusters import site as sites
 from orchestrator.clusters.record import PartSettings
 from orchestrator.clusters.site import Executor, ImagesFrom, Site
+from orchestrator.clusters.site.loading import too_many_nodes
 from orchestrator.errors import InputError
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE
 from orchestrator.workflows.option_values import NO_SITE, RuntimeName
 from orchestrator.workflows.run import RunOptions
-
-SITE_FILE = "site.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,11 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
             f"--detach and --replicate need a scheduler, and {path} says `executor: local`: leave them out"
         )
     _refuse_images(site, options, path)
-    return site if options.replicate is None else replace(site, replicate=options.replicate)
+    if options.replicate is None:
+        return site
+    if site.nodes_at_once is not None and options.replicate > site.nodes_at_once:
+        raise InputError(f"--replicate {options.replicate}: {too_many_nodes(options.replicate, site.nodes_at_once)}")
+    return replace(site, replicate=options.replicate)
 
 
 def refuse_kubernetes(site: Site) -> None:
@@ -71,11 +74,10 @@ def _site_file(options: ClusterOptions, host: Host) -> Path | None:
         return Path(options.site)
     if options.plan is not None:
         return None
-    folders = ((options.file or MATRIX_HERE).parent, places.config_folder(host.environment))
-    found = next((path for folder in folders if (path := folder / SITE_FILE).is_file()), None)
-    if found is not None:
-        host.say(f"site: {found}")
-    return found
+    path = places.site_file((options.file or MATRIX_HERE).parent, host.environment)
+    if path is not None:
+        host.say(f"site: {path}")
+    return path
 
 
 def part_settings(options: RunOptions) -> PartSettings:

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from orchestrator.clusters import kubernetes
-from orchestrator.clusters.folder import ClusterRun, complete_on, folder_name, node_runs, run_of_job, run_on
+from orchestrator.clusters.folder import ClusterRun, complete_on, node_runs, run_on
 from orchestrator.clusters.record import PART, PartRecord, plan_of, read_part
 from orchestrator.clusters.site import ImagesFrom
 from orchestrator.domain import Plan
@@ -36,12 +36,12 @@ class PartOptions:
     """The folder of the part."""
     retry_failed: bool = False
     """Try again what has failed."""
-    job: str = ""
-    """The job, such as `12_3`, whose run is a new one that comes back in a file. Empty in a folder that nodes share."""
+    own_run: str = ""
+    """The name of a new run, which comes back in a file. Empty in a folder that nodes share."""
 
-    def run(self, host: Host) -> Run:
-        """Return the run of the job on this node."""
-        return Run(self.part.absolute() / run_of_job(folder_name(this_node(host)), self.job))
+    def run(self) -> Run:
+        """Return the run that comes back in a file."""
+        return Run(self.part.absolute() / self.own_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,18 @@ def measure_part(options: PartOptions, host: Host) -> PartResult:
         host.say(f"part {record.part} is complete: {', '.join(complete)} measured it")
         return PartResult(None)
     run, has_begun = run_on(folder, node, lambda run: jobs.elsewhere(run, run.record().host, host) is not None)
-    if options.job:
-        run, has_begun = options.run(host), False
+    if options.own_run:
+        run, has_begun = options.run(), False
     others = [each.run.name for each in every if each.run.name != run.name and not each.is_complete]
     if others and not has_begun:
         host.say(f"part {record.part} begins anew on {node}: figures of {', '.join(others)} do not mix with its own")
     job = _resumed(run, record, host) if has_begun else _new(run, record, plan, ClusterRun(folder.parent.parent), host)
     frozen = None if record.images.kind is ImagesFrom.BUILD else record.images
-    job = replace(job, frozen_images=frozen, part_of=f"{record.run}/{PARTS}/{record.part}" if options.job else None)
+    job = replace(job, frozen_images=frozen, part_of=f"{record.run}/{PARTS}/{record.part}" if options.own_run else None)
     # A node by itself has no folder of the whole run.
-    go_on = f"orchestrator run --resume {record.run}" if options.job else ClusterRun(folder.parents[1]).resume_command
+    go_on = (
+        f"orchestrator run --resume {record.run}" if options.own_run else ClusterRun(folder.parents[1]).resume_command
+    )
     carry_out(job, run_options(record.options, folder, retry_failed=options.retry_failed), host, go_on)
     report_page(run, read_report(run))
     return PartResult(run, host.stop.is_set())

@@ -4,11 +4,12 @@ import sys
 from dataclasses import dataclass, replace
 
 from orchestrator.clusters.arrays import Wanted, arrays
-from orchestrator.clusters.folder import ClusterRun, PartState, part_states, runs_of_job
+from orchestrator.clusters.folder import ClusterRun, PartState, nodes_of_job, part_states
+from orchestrator.clusters.ownership import claim, this_host
 from orchestrator.clusters.record import ClusterRecord, JobsRecord
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.clusters.slurm import Slurm
-from orchestrator.clusters.states import JobState
+from orchestrator.clusters.states import GOES_ON, JobState
 from orchestrator.errors import HostError, InputError
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
@@ -40,6 +41,8 @@ class ClusterResult:
     """It was asked to stop, or to detach."""
     unsubmitted: int = 0
     """Arrays that the scheduler did not take before the end."""
+    refusals: tuple[str, ...] = ()
+    """The words of the scheduler about arrays that it can never take."""
     report: Report | None = None
     """None while jobs go on."""
     page: WrittenPage | None = None
@@ -113,23 +116,64 @@ def _wanted(cluster: ClusterRun, record: ClusterRecord, *, retry_failed: bool) -
 def _submitted(
     cluster: ClusterRun, record: ClusterRecord, options: ClusterOptions, host: Host, pause: Pause
 ) -> ClusterResult:
-    slurm = Slurm(host.environment, cluster.folder)
-    submitter = Submitter(cluster, record, slurm, PROGRAM, host.say, retry_failed=options.retry_failed)
-    follower = Follower(submitter, host, pause, cancelled.watch(cluster.folder))
+    owned = claim(cluster.folder, this_host())
+    try:
+        cancellation = cancelled.watch(cluster.folder)
+        submitter = Submitter(
+            cluster, record, Slurm(host.environment, cluster.folder), PROGRAM, host.say, owned,
+            is_halted=lambda: host.stop.is_set() or cancellation.is_asked(), retry_failed=options.retry_failed,
+        )  # fmt: skip
+        return _followed(submitter, Follower(submitter, host, pause, cancellation), options, host)
+    finally:
+        owned.release()
+
+
+def _followed(submitter: Submitter, follower: Follower, options: ClusterOptions, host: Host) -> ClusterResult:
+    """Submit what is left of a run, and wait for the end of its jobs unless that is not wanted."""
+    cluster, record = submitter.cluster, submitter.record
     live = follower.attach()
     if live is None:
         return ClusterResult(cluster, is_detached=True, stopped=True)
-    states = _wanted(cluster, record, retry_failed=options.retry_failed)
-    left = live | (set() if options.retry_failed else _on_their_nodes(cluster, submitter.jobs, record))
-    wanted = (_for_nodes(state, record.site) for state in states if state.part.name not in left)
-    submitter.waiting += arrays(wanted, record.site)
-    if options.detach:
-        is_whole = follower.submitted()
-        return ClusterResult(cluster, is_detached=True, stopped=not is_whole, unsubmitted=len(submitter.waiting))
-    if follower.follow():
+    submitter.waiting += arrays(_left(submitter, live, host), record.site)
+    is_whole = follower.submitted() if options.detach else follower.follow()
+    if submitter.refusals and not (submitter.taken or live):
+        raise HostError("\n".join(dict.fromkeys(submitter.refusals)))
+    if not options.detach and is_whole:
         _tell_of_files(cluster, record, submitter.jobs, host)
-        return ClusterResult(cluster, is_detached=False)
-    return ClusterResult(cluster, is_detached=True, stopped=True, unsubmitted=len(submitter.waiting))
+    return ClusterResult(
+        cluster, is_detached=options.detach or not is_whole, stopped=not is_whole,
+        unsubmitted=len(submitter.waiting), refusals=tuple(submitter.refusals),
+    )  # fmt: skip
+
+
+def _left(submitter: Submitter, live: set[str], host: Host) -> list[Wanted]:
+    """Return the parts that are to be submitted, each with the nodes that it is wanted on."""
+    cluster, record, retry_failed = submitter.cluster, submitter.record, submitter.retry_failed
+    left_out = live | (set() if retry_failed else _on_their_nodes(cluster, submitter.jobs, record))
+    states = [state for state in _wanted(cluster, record, retry_failed=retry_failed) if state.part.name not in left_out]
+    if record.site.on_nodes:  # a node by itself begins anew, so no job asks for it
+        return [Wanted(state.part, state.missing, state.complete) for state in states]
+    goes_on = {part for part, end in submitter.jobs.ends.items() if end.state in GOES_ON}
+    cut_off = (state for state in states if state.part.name in goes_on and not (state.failed or state.part.node))
+    begun = {state.part.name: state.begun for state in cut_off}
+    fit = _taking_jobs(submitter, host) if any(begun.values()) else set()
+    return [
+        Wanted(
+            state.part, state.missing, state.complete,
+            state.failed or tuple(node for node in begun.get(state.part.name, ()) if node in fit),
+        )
+        for state in states
+    ]  # fmt: skip
+
+
+def _taking_jobs(submitter: Submitter, host: Host) -> set[str]:
+    """Return the nodes that the scheduler gives jobs to. None of them if that cannot be told."""
+    try:
+        nodes = submitter.slurm.nodes(submitter.record.site.partition)
+    except HostError as error:
+        host.say(f"{error}; parts that were cut off may begin anew on other nodes")
+        return set()
+    return {node for node, takes_jobs in nodes.items() if takes_jobs}
 
 
 def _on_their_nodes(cluster: ClusterRun, jobs: JobsRecord, record: ClusterRecord) -> set[str]:
@@ -141,7 +185,7 @@ def _on_their_nodes(cluster: ClusterRun, jobs: JobsRecord, record: ClusterRecord
         return set()
     may_have = {JobState.COMPLETED, JobState.FORGOTTEN}
     measured = ((part, end.job) for part, end in jobs.ends.items() if end.state in may_have)
-    return {part for part, job in measured if runs_of_job(cluster.part_folder(part), job) < jobs.nodes_of(job)}
+    return {part for part, job in measured if nodes_of_job(cluster.part_folder(part), job) < jobs.nodes_of(job)}
 
 
 def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord, host: Host) -> None:
@@ -149,11 +193,6 @@ def _tell_of_files(cluster: ClusterRun, record: ClusterRecord, jobs: JobsRecord,
         place = record.site.on_node(cluster.name)
         host.say(f"the results of {counted(len(left), 'part')} lie on their nodes in {place}: bring these files, and")
         host.say(f"merge each with: orchestrator merge FILE --results {cluster.folder.parent}")
-
-
-def _for_nodes(state: PartState, site: Site) -> Wanted:
-    """Return a part with the nodes that it is wanted on. A node by itself begins anew, so no job asks for it."""
-    return Wanted(state.part, state.missing, state.complete, () if site.on_nodes else state.failed)
 
 
 def _reported(result: ClusterResult) -> ClusterResult:

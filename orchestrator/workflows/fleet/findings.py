@@ -7,7 +7,7 @@ from datetime import datetime
 
 from orchestrator.analysis.fleet import FEWEST_NODES, FEWEST_ROUNDS, FleetJudgement, Likeness, NodeFinding, judge
 from orchestrator.clusters.folder import ClusterRun, folder_name, node_of, node_runs
-from orchestrator.clusters.record import ClusterRecord, JobsRecord, plan_of
+from orchestrator.clusters.record import ClusterRecord, plan_of
 from orchestrator.domain import Cell
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.cells import flatten
@@ -34,7 +34,8 @@ class NodeRound:
     """Repeats that something else on the node disturbed, that do not count."""
     facts: Facts = ()
     end: str = ""
-    """The end of its last job, in a sentence; empty if it is not known, or if the round is complete."""
+    """The end of its last job, or the reason that it has none, in a sentence; empty if neither is known, or if the
+    round is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ def fleet_report(cluster: ClusterRun) -> FleetReport:
     cells, jobs = plan_of(record).cells, cluster.jobs()
     measured: dict[str, list[NodeRound]] = {}
     for part in record.parts:
-        measured.setdefault(part.node, []).append(_round(cluster, part.name, part.node, cells, jobs))
+        reason = record.unmeasured_reason(part.name, jobs)
+        measured.setdefault(part.node, []).append(_round(cluster, part.name, part.node, cells, reason))
     return compose(record, cells, dict(sorted(measured.items())))
 
 
@@ -97,11 +99,10 @@ def compose(record: ClusterRecord, cells: Sequence[Cell], measured: Mapping[str,
     )
 
 
-def _round(cluster: ClusterRun, part: str, node: str, cells: tuple[Cell, ...], jobs: JobsRecord) -> NodeRound:
+def _round(cluster: ClusterRun, part: str, node: str, cells: tuple[Cell, ...], end: str) -> NodeRound:
     """Read a round of a node: the run that counts, of which there is one unless the node has become another machine."""
     runs = (each for each in node_runs(cluster.part_folder(part), cells) if each.created_at)
     found = next((each for each in runs if node_of(each.run) == folder_name(node)), None)
-    end = str(jobs.ends[part]) if part in jobs.ends else ""
     if found is None:
         return NodeRound(node, {}, end=end)
     stored = list(read_cells(found.run, cells))

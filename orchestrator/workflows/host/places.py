@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 CACHE_NAME = "framework-bench"
+SITE_FILE = "site.yaml"
 LOCK_FOLDER_VARIABLE = "ORCHESTRATOR_LOCK_FOLDER"
 _LOCK_FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- what lies there is opened as what anybody may have made
 
@@ -25,6 +26,12 @@ def config_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder of the user's own settings."""
     base = environment.get("XDG_CONFIG_HOME")
     return (Path(base) if base and Path(base).is_absolute() else home_folder(environment) / ".config") / CACHE_NAME
+
+
+def site_file(matrix_folder: Path, environment: Mapping[str, str]) -> Path | None:
+    """Return the site file next to a matrix, or else that of the user's own settings, or None without either."""
+    folders = (matrix_folder, config_folder(environment))
+    return next((path for folder in folders if (path := folder / SITE_FILE).is_file()), None)
 
 
 def bundles_folder(environment: Mapping[str, str]) -> Path:

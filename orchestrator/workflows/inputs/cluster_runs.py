@@ -119,7 +119,7 @@ def _replicate(report: Report) -> Replicate:
 def _part_reports(cluster: ClusterRun, part: PartRecord, record: ClusterRecord, jobs: JobsRecord) -> list[PartReport]:
     """Return the reports of a part, one for each node that is to measure it, whether it has or not."""
     plan, folder = plan_of(part), cluster.part_folder(part.part)
-    end = record.sentence_of(jobs.ends[part.part]) if part.part in jobs.ends else ""
+    end = record.unmeasured_reason(part.part, jobs)
     counted_here = counted_of_part(folder, plan.cells, record.site.replicate)
     reports = [_on_node(cluster, part.part, each, end) for each in counted_here if each.created_at]
     missing = record.site.replicate - len(reports)

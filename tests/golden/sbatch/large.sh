@@ -1,6 +1,6 @@
 #!/bin/sh
 #SBATCH --job-name=bench-20260102T030405Z-abcd-1
-#SBATCH --array=0-1%4
+#SBATCH --array=0-1%2
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --exclusive
@@ -46,6 +46,7 @@ trap woken=1 TERM
 srun --export=ALL --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 --label \
     "$@" run --part "$part" &
 step=$!
-while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done
+status=127
+while woken=; wait "$step"; last=$?; [ "$last" = 127 ] || status=$last; [ -n "$woken" ]; do :; done
 [ "$status" = 0 ] || [ -z "$warned" ] || { echo "stopped before the time limit of this job"; exit 124; }
 exit "$status"

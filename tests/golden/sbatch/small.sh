@@ -22,6 +22,7 @@ trap woken=1 TERM
 srun --export=ALL --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 \
     "$@" run --part "$part" &
 step=$!
-while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done
+status=127
+while woken=; wait "$step"; last=$?; [ "$last" = 127 ] || status=$last; [ -n "$woken" ]; do :; done
 [ "$status" = 0 ] || [ -z "$warned" ] || { echo "stopped before the time limit of this job"; exit 124; }
 exit "$status"

@@ -28,6 +28,7 @@ INPUTS
 srun --export=ALL --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --wait=0 --label \
     "$@" run --part "$part" --on-node '/local/my bench/20260102T030405Z-abcd' &
 step=$!
-while woken=; wait "$step"; status=$?; [ -n "$woken" ]; do :; done
+status=127
+while woken=; wait "$step"; last=$?; [ "$last" = 127 ] || status=$last; [ -n "$woken" ]; do :; done
 [ "$status" = 0 ] || [ -z "$warned" ] || { echo "stopped before the time limit of this job"; exit 124; }
 exit "$status"

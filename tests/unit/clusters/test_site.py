@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.clusters.site import Executor, GpuRequest, ImagesFrom, NodeImages, Pods, Program, Site, load
+from orchestrator.clusters.site import (
+    Executor,
+    GpuRequest,
+    ImagesFrom,
+    NodeImages,
+    Pods,
+    Program,
+    Site,
+    TimeLimits,
+    load,
+)
 from orchestrator.errors import InputError
 
 WHOLE = """\
@@ -80,6 +90,41 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         "7:9: images: should be build, or a mapping with pushed or bundle, not 'pull'",
         "8:10: program: needs a path or a wheel, one of the two",
     ]
+
+
+def test_another_cluster_is_no_option(tmp_path: Path) -> None:
+    """`squeue`, `scancel` and `sacct` would ask this one about its jobs."""
+    (mistake,) = mistakes(tmp_path, "version: 1\nexecutor: slurm\nsbatch: {clusters: other}\n")
+
+    assert mistake.startswith("3:10: sbatch: sbatch's 'clusters' submits to another cluster, which nothing else here")
+    assert mistake.endswith("with the SLURM_CONF of that cluster")
+
+
+def test_a_job_has_no_more_nodes_than_a_run(tmp_path: Path) -> None:
+    (mistake,) = mistakes(tmp_path, "version: 1\nexecutor: slurm\nnodes_at_once: 2\nreplicate: 3\n")
+
+    assert mistake == (
+        "4:12: replicate: each job has 3 nodes, and `nodes_at_once: 2` allows fewer; lower it, or raise the other"
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "mistake"),
+    [
+        ("longest: 299", "'longest' should be at least 5m: a job is asked to stop 90 s before its time limit"),
+        ("longest: 10m, shortest: 11m", "'shortest' is above 'longest'; lower one or raise the other"),
+    ],
+)
+def test_a_time_limit_leaves_time_to_measure(tmp_path: Path, time: str, mistake: str) -> None:
+    text = f"version: 1\nexecutor: slurm\ntime: {{{time}}}\n"
+
+    assert mistakes(tmp_path, text) == [f"3:7: time: {mistake}"]
+
+
+def test_the_shortest_time_gives_way_to_the_longest(tmp_path: Path) -> None:
+    site = loaded(tmp_path, "version: 1\nexecutor: slurm\ntime: {longest: 6m}\n")
+
+    assert site.time == TimeLimits(shortest_s=360, longest_s=360)
 
 
 def test_ways_of_images_and_results_have_mistakes_too(tmp_path: Path) -> None:

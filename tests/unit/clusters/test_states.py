@@ -5,23 +5,20 @@ import pytest
 from orchestrator.clusters.states import (
     OUT_OF_TIME,
     JobState,
-    Refusal,
     SeenJob,
-    has_no_accounting,
     read_history,
     read_log,
     read_queue,
     read_statuses,
-    refusal,
     state_of,
 )
 
 QUEUE = """\
-12|0|RUNNING|node1|bench-a-1|None
-12|1|PENDING||bench-a-1|Resources
-12|2|COMPLETED|node2|bench-a-1|None
+12|0|RUNNING|node1|/shared/a/submissions/bench-a-1.sh|None
+12|1|PENDING||/shared/a/submissions/bench-a-1.sh|Resources
+12|2|COMPLETED|node2|/shared/a/submissions/bench-a-1.sh|None
 12|3|NODE_FAIL|node[3-4]|bench-a-1|NodeDown | really
-7|N/A|RUNNING|node9|other|None
+7|N/A|RUNNING|node9|/shared/other.sh|None
 garbage
 """
 HISTORY = """\
@@ -94,29 +91,6 @@ def test_a_word_is_a_state(word: str, reason: str, state: JobState) -> None:
 
 def test_only_waiting_and_running_is_live() -> None:
     assert [state for state in JobState if state.is_live] == [JobState.PENDING, JobState.RUNNING]
-
-
-@pytest.mark.parametrize(
-    ("message", "kind"),
-    [
-        ("sbatch: error: QOSMaxSubmitJobPerUserLimit", Refusal.LIMIT),
-        ("sbatch: error: AssocMaxSubmitJobLimit", Refusal.LIMIT),
-        ("Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's", Refusal.LIMIT),
-        ("sbatch: error: Batch job submission failed: Invalid job array specification", Refusal.LIMIT),
-        ("sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying", Refusal.LIMIT),
-        ("sbatch: error: Batch job submission failed: Unable to contact slurm controller", Refusal.AWAY),
-        ("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation", Refusal.AWAY),
-        ("sbatch: error: invalid partition specified: gpu", Refusal.NEVER),
-        ("sbatch: error: Batch job submission failed: Invalid account or account/partition", Refusal.NEVER),
-    ],
-)
-def test_refusals_are_waited_out_or_not(message: str, kind: Refusal) -> None:
-    assert refusal(message) is kind
-
-
-def test_a_cluster_without_accounts_is_known() -> None:
-    assert has_no_accounting("Slurm accounting storage is disabled")
-    assert not has_no_accounting("sacct: error: slurmdbd: Connection refused")
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,45 @@ def test_show_says_what_of_a_node_is_broken(command: Program, measured: str, pla
     assert [f"{record.relative_to(place)}: not " in line for line in error.splitlines()] == [True]
 
 
+@pytest.mark.parametrize("at", ["", "config/framework-bench"])
+def test_the_results_of_a_site_are_found_without_an_option(command: Program, place: Path, at: str) -> None:
+    """By every command that reads them, with the site file next to the matrix or in the user's configuration."""
+    site(place / at)
+    with (place / at / "site.yaml").open("a") as file:
+        file.write(f"results: {place}/shared\n")
+    assert command(*HERE)[0] == 0
+    (name,) = (path.name for path in (place / "shared").glob("2*"))
+
+    assert command("report", "latest", "--format", "md")[1].startswith(f"# small: run {name}\n")
+    assert "2 ok" in command("runs")[1]
+    assert LENET in command("show", "latest")[1]
+    assert f"{name} has no jobs" in command("cancel", "latest")[2]
+    assert command("run", "--resume", "latest")[0] == 0
+    assert command("collect", "latest", "-o", "far.tar.zst")[0] == 0
+    assert not (place / "results").exists()
+
+
+def test_an_option_goes_before_the_results_of_a_site(command: Program, place: Path) -> None:
+    """And without a site, its results are nobody's."""
+    (place / "site.yaml").write_text("version: 1\nexecutor: local\nresults: shared\n")
+    assert command(*HERE, "--results", "mine")[0] == 0
+    assert command(*HERE, "--site", "none")[0] == 0
+
+    assert [len(list((place / name).glob("2*"))) for name in ("mine", "results")] == [1, 1]
+    assert not (place / "shared").exists()
+    code, _, error = command("report", "latest")
+    assert (code, "shared: no runs here" in error) == (2, True)
+
+
+def test_mistakes_of_a_site_are_told_by_every_command(command: Program, place: Path) -> None:
+    site(place, "wrong")
+
+    code, _, error = command("report")
+    assert (code, "site.yaml:2:11: executor: should be" in error) == (2, True)
+    code, _, error = command("run", "--part", "gone")  # a job has the site that was frozen
+    assert (code, "site.yaml" in error, "part.json: no such file" in error) == (2, False, True)
+
+
 def test_a_history_has_the_runs_of_parts(command: Program, place: Path) -> None:
     """And leaves out what another node has measured later as a whole."""
     site(place)
@@ -164,7 +203,7 @@ def test_a_site_next_to_the_matrix_is_found(command: Program, place: Path) -> No
     site(place / "matrices", "wrong")
     code, _, error = command(*HERE, *file)
     assert code == 2
-    assert "site: matrices/site.yaml\nmatrices/site.yaml:2:11: executor: should be" in error
+    assert "matrices/site.yaml:2:11: executor: should be" in error
     assert command(*HERE, *file, "--site", "none")[0] == 0
 
 
@@ -183,6 +222,14 @@ def test_options_that_do_not_go_together(command: Program, place: Path, options:
     code, _, error = command(*HERE, *options)
     assert code == 2
     assert message in error
+
+
+def test_more_nodes_than_at_once_are_refused(command: Program, place: Path) -> None:
+    (place / "site.yaml").write_text("version: 1\nexecutor: slurm\nnodes_at_once: 2\n")
+
+    code, _, error = command(*HERE, "--replicate", "3")
+    assert code == 2
+    assert "--replicate 3: each job has 3 nodes, and `nodes_at_once: 2` allows fewer" in error
 
 
 PUSHED = """{"schema": "pushed-images/1", "orchestrator": "1", "data": {"registry": "r:5000", "missing": [], "images": [
@@ -226,6 +273,21 @@ def test_a_detached_run_prints_its_name(command: Program, place: Path, monkeypat
     fake.answers("squeue", "12|0|RUNNING|node1|b|None\n12|1|PENDING||b|None\n")
     code, _, error = command("cancel", name)
     assert (code, error.splitlines()[0]) == (0, f"cancelled 2 jobs of {name}")
+
+
+def test_a_part_that_is_refused_is_no_success(command: Program, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other part is submitted all the same."""
+    fake = FakeSlurm(place)
+    fake.answers("sbatch", error="sbatch: error: QOSMinGRES\n", call=1)
+    fake.answers("sbatch", "12\n")
+    monkeypatch.setenv("PATH", fake.environment["PATH"])
+    monkeypatch.setattr("orchestrator.clusters.arrays.MOST_TASKS", 1)
+    site(place, "slurm")
+    code, out, error = command(*HERE, "--detach")
+
+    (name,) = (path.name for path in (place / "results").iterdir())
+    assert (code, out) == (3, f"{name}\n")
+    assert "not submitted: sbatch refuses" in error
 
 
 def test_json_and_detach_contradict_each_other(command: Program, place: Path) -> None:

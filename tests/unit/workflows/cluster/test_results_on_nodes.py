@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.clusters.folder import ClusterRun, counted_runs, part_states
+from orchestrator.clusters.folder import ClusterRun, counted_runs, nodes_of_job, part_states
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
@@ -52,7 +52,7 @@ def submitted(small: SmallCluster, scratch: Path, replicate: int = 1) -> Cluster
     return run(small.options(detach=True), site, small.host(), waits()[1])
 
 
-def ran(small: SmallCluster, cluster: ClusterRun, task: int, node: str) -> Path:
+def ran(small: SmallCluster, cluster: ClusterRun, task: int, node: str, restart: str = "") -> Path:
     """Run a task of the script on a node that lacks the folder of the run. Return the file that it leaves."""
     script = next((cluster.folder / "submissions").iterdir()).read_text()
     hidden = small.folder / "hidden"
@@ -61,12 +61,15 @@ def ran(small: SmallCluster, cluster: ClusterRun, task: int, node: str) -> Path:
         environment = {
             **small.host(node).environment, "PYTHONPATH": str(ROOT), "SLURM_ARRAY_JOB_ID": "12",
             "SLURM_ARRAY_TASK_ID": str(task), "SLURM_JOB_NODELIST": node, "ORCHESTRATOR_IDLE_WAIT": "0",
+            **({"SLURM_RESTART_COUNT": restart} if restart else {}),
         }  # fmt: skip
         ended = subprocess.run(["sh"], input=script, env=environment, capture_output=True, text=True, check=False)
     finally:
         hidden.rename(small.folder / "results")
     assert ended.returncode == 0, ended.stderr
-    (file,) = (small.folder / "scratch" / cluster.name).glob(f"*-{node}__12_{task}.tar.zst")
+    (file,) = (small.folder / "scratch" / cluster.name).glob(
+        f"*-{node}__12_{task}{'-' * bool(restart)}{restart}.tar.zst"
+    )
     return file
 
 
@@ -121,7 +124,7 @@ def test_forgotten_jobs_are_not_submitted_again(small: SmallCluster, fake: FakeS
     cluster = submitted(small, scratch).cluster
     fake.answers("squeue", "\n")
     fake.answers("sacct", error="Slurm accounting storage is disabled\n")
-    result = resume(cluster, small.resumed(), small.host(), waits(lambda: None)[1])
+    result = resume(cluster, small.resumed(), small.host(), waits(*[lambda: None] * 2)[1])
 
     assert len(fake.calls("sbatch")) == 1
     assert result.report
@@ -144,6 +147,20 @@ def test_a_part_waits_for_every_file(small: SmallCluster, fake: FakeSlurm, scrat
     assert (sorted(one.complete), one.missing) == (["node1", "node2"], 0)
 
 
+def test_a_requeued_job_leaves_a_file_for_each_start(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
+    """The scheduler may start it on the same node again, whose folder has what the first start measured."""
+    cluster = submitted(small, scratch).cluster
+    files = [ran(small, cluster, 0, "node1", restart) for restart in ("", "1", "2")]
+    for file in files[1:]:
+        merged(small, file)
+    resume(cluster, small.resumed(detach=True), small.host(), waits()[1])
+
+    assert len({file.name for file in files}) == 3
+    assert nodes_of_job(cluster.part_folder("000"), "12_0") == 1
+    assert (nodes_of_job(cluster.part_folder("000"), "12_1"), nodes_of_job(cluster.part_folder("000"), "2_0")) == (0, 0)
+    assert len(fake.calls("sbatch")) == 1
+
+
 def test_a_failure_is_retried_on_any_node(small: SmallCluster, fake: FakeSlurm, scratch: Path) -> None:
     """A node by itself goes on with nothing, so its job need not wait for it."""
     cluster = submitted(small, scratch).cluster
@@ -162,7 +179,10 @@ def test_a_warned_job_on_its_node_is_out_of_time(small: SmallCluster, fake: Fake
     fake.answers("squeue", "12|0|FAILED|node1|b|NonZeroExitCode\n12|1|FAILED|node2|b|NonZeroExitCode\n", call=1)
     fake.answers("squeue", "12  0  31744\n12  1  256\n", call=2)
     cluster = submitted(small, scratch).cluster
-    resume(cluster, small.resumed(detach=True), small.host(), waits()[1])
+    waited, pause = waits(lambda: None)
+    resume(cluster, small.resumed(detach=True), small.host(), pause)
+
+    assert waited == [10.0]  # between two questions
 
     assert [str(end) for end in cluster.jobs().ends.values()] == [
         "the scheduler ended job 12_0 on node1: TIMEOUT",
