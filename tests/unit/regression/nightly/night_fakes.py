@@ -16,7 +16,8 @@ from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regr
 from orchestrator.regression.nightly.decide import TrialOutcomes
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
-from orchestrator.regression.nightly.night import NightInProgress, NightServices, TrialResult
+from orchestrator.regression.nightly.night import NightInProgress
+from orchestrator.regression.nightly.services import NightServices, TrialResult
 from orchestrator.regression.nightly.settings import NightlyFile
 from orchestrator.regression.nightly.state import Judgement, Night, Tonight
 from orchestrator.regression.releases.package_index import Offered
