@@ -32,7 +32,7 @@ def drifts(
         for metric in pair.metrics
         if metric.is_regression and metric.ratio is not None and (pair.id, metric.metric) not in worse
     ]
-    new = [each for each in found if each.acknowledged or _is_new(each, state)]
+    new = [each for each in found if each.acknowledged or is_new(each, state)]
     tried = past() if new else ()
     return tuple(_with_steps(each, regression, tried, anchor) for each in new)
 
@@ -57,7 +57,7 @@ def _drift(regression: Regression, cell: str, judged: Judged, known: Sequence[Ac
     )
 
 
-def _is_new(drift: Drift, state: State) -> bool:
+def is_new(drift: Drift, state: State) -> bool:
     """Return true if a drift alarms.
 
     It does if its series never did, or was as good as the anchor since. After an answer it does if the alarm was wrong,
