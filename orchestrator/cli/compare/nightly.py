@@ -1,7 +1,6 @@
 """The command `nightly`, which watches the package index for new releases, and the commands below it."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,17 +10,10 @@ from orchestrator.cli.options import BaseImage, DataFolder, IdleWait, Json, Mode
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.workflows import option_values
+from orchestrator.workflows.option_values import AnswerName
 
 if TYPE_CHECKING:
     from orchestrator.workflows.nightly.night import NightResult
-
-
-class AnswerName(StrEnum):
-    """The answers to an alarm, as `Answer` has them: a completion loads no more than this."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    KNOWN = "known"
 
 
 NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched: nightly.yaml by default.")]

@@ -15,6 +15,8 @@ NIGHT_HEADS = ("Night", "Host", "Release", "Comparisons", "False alarms", "Withd
 CELL_HEADS = ("Cell", "Metric", "Scatter", "Floor", "Blocks")
 PRECISION_HEADS = ("Month", "Right", "Wrong", "Known", "Unanswered", "Precision", "95 % interval")
 ALARM_HEADS = ("Night", "Release", "Cell", "Metric", "Next to", "Answer")
+_ENDLESS = 10.0
+"""A loss beyond it says that next to nothing could be found."""
 DOUBTED_HEADS = ("Cell", "Metric", "Next to")
 NO_TEST = (
     "No night has measured the baseline against itself: `self_test: true` in the nightly file has it done on nights "
@@ -44,7 +46,7 @@ def sentences(watch: Watch) -> Iterator[str]:
         newest = watch.quiet.nights[-1]
         yield (
             f"{rate(watch.quiet.by_night, 'night')}; the newest one, of {newest.date}, could find a loss of "
-            f"{short_percent(newest.floor)}."
+            f"{effect(newest.floor)}."
         )
     else:
         yield NO_TEST
@@ -81,9 +83,14 @@ def noise(found: Noise) -> str:
     """Return the noise of the rig, and what it costs."""
     return (
         f"This rig is noisier since {found.since}: a block's ratio scatters by {short_percent(found.after)}, and by "
-        f"{short_percent(found.before)} before. A trial finds a loss of {short_percent(found.floor)}, and of "
-        f"{short_percent(found.floor_before)} before."
+        f"{short_percent(found.before)} before. A trial finds a loss of {effect(found.floor)}, and of "
+        f"{effect(found.floor_before)} before."
     )
+
+
+def effect(share: float) -> str:
+    """Return a loss that could be found, as `4.5 %`, or that it is beyond all measure."""
+    return short_percent(share) if share < _ENDLESS else f"more than {short_percent(_ENDLESS)}"
 
 
 def rate(found: Rate, of: str) -> str:
@@ -98,8 +105,12 @@ def rate(found: Rate, of: str) -> str:
 def rate_rows(watch: Watch) -> list[tuple[str, ...]]:
     """Return a text for each of `RATE_HEADS`, of nights and of comparisons."""
     return [
-        (f"{found.draws} {name}", str(found.hits), *_share(found.hits, found.draws, found.interval))
-        for name, found in (("nights", watch.quiet.by_night), ("comparisons", watch.quiet.by_comparison))
+        (
+            f"{found.draws} {plural(name, found.draws)}",
+            str(found.hits),
+            *_share(found.hits, found.draws, found.interval),
+        )
+        for name, found in (("night", watch.quiet.by_night), ("comparison", watch.quiet.by_comparison))
     ]
 
 
@@ -119,7 +130,7 @@ def night_row(night: SelfNight) -> tuple[str, ...]:
         str(night.withdrawn),
         str(night.faster),
         short_percent(night.deviation),
-        short_percent(night.floor),
+        effect(night.floor),
     )
 
 
@@ -130,7 +141,7 @@ def cell_rows(night: SelfNight) -> list[tuple[str, ...]]:
             clean_line(each.cell),
             each.metric,
             short_percent(each.deviation),
-            short_percent(each.floor),
+            effect(each.floor),
             str(each.blocks),
         )
         for each in sorted(night.cells, key=lambda each: -each.deviation)
