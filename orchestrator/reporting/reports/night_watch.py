@@ -119,7 +119,7 @@ def _chain(anchored: Anchored, links: Sequence[ChainLink]) -> str:
     whole = math.sqrt(sum(link.error**2 for link in links))
     return (
         f"no Python runs {anchored.anchor.label} and the candidate, so the ratio is the product {factors}; "
-        f"its standard error is {short_percent(whole)}, and that of its last part alone {short_percent(links[-1].error)}"
+        f"its standard error is {short_percent(whole)}, and {short_percent(links[-1].error)} of its last part alone"
     )
 
 

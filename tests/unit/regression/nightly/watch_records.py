@@ -12,6 +12,7 @@ from orchestrator.regression.nightly.watch import Watch, watch
 from tests.unit.regression.nightly.night_fakes import CELL, judged, regression
 from tests.unit.regression.nightly.night_records import a_night
 
+DOUBTED = "cpu/mlp-train-b200"
 BEGAN = datetime(2026, 11, 1, 3, tzinfo=UTC)
 
 
@@ -54,10 +55,10 @@ def a_watch() -> Watch:
     quiet = [self_tested(day, scattering(0.02 + 0.001 * (day % 3))) for day in range(8)]
     noisy = [self_tested(day, scattering(0.05 + 0.001 * (day % 3))) for day in range(8, 14)]
     scores = (
-        *scored([Answer.WRONG] * 3),
+        *scored([Answer.WRONG] * 3, cell=DOUBTED),
         Score(release="1.6.0", cell=CELL, metric="throughput", answer=Answer.RIGHT, at="2026-11-23", reason="bisected"),
     )
     nights = [*quiet, *noisy, a_night()]
-    state = State(watched="mxnet", scores=scores[:-1])
+    state = State(watched="mxnet", scores=scores)
     now = datetime.fromisoformat(nights[-1].ended_at) + timedelta(days=5)
-    return watch(state.model_copy(update={"scores": scores}), nights, now, limit=3)
+    return watch(state, nights, now, limit=3)
