@@ -174,14 +174,14 @@ def drifts(count: int = 1000) -> Iterator[Row]:
         yield mean("… blocks of a night", [float(each) for end in series for each in end.blocks], "nights", "blocks")
 
 
-def watch(count: int = 4000) -> Iterator[Row]:
+def watch(count: int = 1000) -> Iterator[Row]:
     """Nights of twenty equal cells with an anchor, series whose alarms were wrong, and rigs that get noisier.
 
     A series in doubt is measured again on twice the fresh blocks, which must be `slower` by themselves.
     """
     yield from _false_alarms(count)
-    yield from _doubt(count // 2)
-    yield from _noisier(count // 4)
+    yield from _doubt(count)
+    yield from _noisier(count)
 
 
 def _false_alarms(count: int) -> Iterator[Row]:
