@@ -103,15 +103,14 @@ class NightInProgress:
         It is judged under another name, as a release is. A test that was cut short goes on.
         """
         measure = self.services.measure_itself
-        if measure is None or self.self_test is not None or self.services.is_over() or not self._is_idle():
+        is_over = self.self_test is not None and self.self_test.is_over
+        if measure is None or is_over or self.services.is_over() or not self._is_idle():
             return self.record()
         tonight = pending_test(self.state.self_test, baseline(self.nightly.settings, self.state), self.name)
         self._remember(tonight)
         self.services.listener(Notice(f"{self.nightly.name} {tonight.baseline} against itself"))
         self.self_test = carry_out(tonight, measure, self._remember_test)
         self.files.write_night(self.record())
-        if self.self_test.complete or self.self_test.reason:
-            self.state = self.state.model_copy(update={"self_test": None})
         self._remember(Tonight(night=self.name))
         return self.record()
 
@@ -148,7 +147,14 @@ class NightInProgress:
     def end(self, night: Night) -> None:
         """Write the final record. The next night starts again."""
         self.files.write_night(night)
-        self.state = self.state.model_copy(update={"tonight": None, "changes": (*self.state.changes, *night.changes)})
+        is_over = night.self_test is not None and night.self_test.is_over
+        self.state = self.state.model_copy(
+            update={
+                "tonight": None,
+                "changes": (*self.state.changes, *night.changes),
+                "self_test": None if is_over else self.state.self_test,
+            }
+        )
         self.files.write_state(self.state)
 
     def _ending(self) -> Ending:

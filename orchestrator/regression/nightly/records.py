@@ -111,6 +111,11 @@ class SelfTest(Strict):
     """The reason this host has no verdict; empty if there are verdicts, or it was cut short."""
     regression: Regression | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """Return true if it came to verdicts or failed, so that the next one is another."""
+        return self.complete or bool(self.reason)
+
 
 class Noise(Strict):
     """A lasting rise of the scatter of this rig, as the nights of the baseline against itself show it."""

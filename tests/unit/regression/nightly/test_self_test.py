@@ -138,6 +138,34 @@ def test_a_killed_test_goes_on_in_its_night(idle: World) -> None:
     assert night.self_test.complete
 
 
+@pytest.mark.parametrize("writes", range(1, 8))
+def test_a_self_test_survives_death_at_any_write(idle: World, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night that is killed at any write comes to one test, and the next night begins another."""
+    from orchestrator.regression.nightly import files as nightly_files
+
+    left, write = [writes], nightly_files.write_atomically
+
+    def dying(path: Path, text: str) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise Killed
+        write(path, text)
+
+    monkeypatch.setattr(nightly_files, "write_atomically", dying)
+    with pytest.raises(Killed):
+        night_of(idle)
+    monkeypatch.setattr(nightly_files, "write_atomically", write)
+    first, second = night_of(idle), night_of(idle)
+
+    assert first.self_test is not None
+    assert second.self_test is not None
+    assert (first.self_test.complete, second.self_test.complete) == (True, True)
+    assert second.self_test.run != first.self_test.run
+    names = [trial[0] for trial in idle.trials]
+    assert names[-1] != names[0]
+    assert NightFiles(idle.folder / "reports").state("mxnet").self_test is None
+
+
 def test_a_killed_test_gives_way_to_a_new_release(idle: World) -> None:
     """The release is measured first, and the test waits for the next idle night."""
 
