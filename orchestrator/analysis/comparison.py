@@ -182,7 +182,7 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
         low=exponential(apart.value - half),
         high=exponential(apart.value + half),
         p_value=_p_value(apart),
-        minimum_detectable_effect=exponential(rule.bound + _detectable(apart, confidence)) - 1,
+        minimum_detectable_effect=detectable_effect(apart, confidence, tolerance),
         more_repeats=more,
         verdict=verdict,
         repeats=n,
@@ -212,8 +212,8 @@ def _p_value(apart: Contrast) -> float:
     return float(2 * stdtr(apart.degrees(), -abs(apart.value) / error))
 
 
-def _detectable(apart: Contrast, confidence: float) -> float:
-    """Return the distance beyond the tolerance, on the logarithm, of an effect that shows with the stated power.
+def detectable_effect(apart: Contrast, confidence: float, tolerance: float) -> float:
+    """Return the true change for the worse that shows beyond a tolerance with the stated power, as a share.
 
     There the non-central t distribution has 80 % above the critical value, by the normal approximation of Johnson and
     Welch. The power is then 0.80 from ten repeats on, and 0.81 with three.
@@ -222,7 +222,7 @@ def _detectable(apart: Contrast, confidence: float) -> float:
     critical = quantile(degrees, confidence)
     normal = quantile(math.inf, 2 * POWER - 1)
     noncentral = critical * (1 - 1 / (4 * degrees)) + normal * math.sqrt(1 + critical**2 / (2 * degrees))
-    return noncentral * apart.error()
+    return exponential(math.log1p(tolerance) + noncentral * apart.error()) - 1
 
 
 LOOKS = (6, 12, 24)

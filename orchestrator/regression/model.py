@@ -140,6 +140,35 @@ class SideRecord(Strict):
     """The Python that its containers reported; several are joined by ` | `."""
 
 
+class ChainLink(Strict):
+    """The ratio of one metric in one link of a chain from an anchor to a candidate."""
+
+    cell: str
+    """The id of the pair."""
+    metric: str
+    baseline: str
+    """The release that is nearer to the anchor, such as `1.5.1`."""
+    candidate: str
+    python: str
+    """The Python that both of them ran on."""
+    ratio: Positive
+    error: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """Standard error of the logarithm of the ratio; the squares of those of all links add up."""
+
+
+class Anchored(Strict):
+    """The candidate next to the anchor, a fixed release that is measured in the same blocks."""
+
+    anchor: SideRecord
+    tolerance: Share
+    over: tuple[str, ...] = ()
+    """Releases that the ratios are chained over; empty if one Python runs anchor and candidate."""
+    pairs: tuple[JudgedPair, ...]
+    """One for each pair of the test, with the metrics that decide; the anchor is the baseline."""
+    links: tuple[ChainLink, ...] = ()
+    """Of all pairs and metrics of a chain, from the anchor to the candidate."""
+
+
 class Design(StrEnum):
     """The two sides that are compared."""
 
@@ -182,6 +211,8 @@ class Regression(Strict):
     """Packages that differ between the two environments."""
     warnings: tuple[str, ...] = ()
     pairs: tuple[JudgedPair, ...]
+    anchored: Annotated[Anchored | None, Field(exclude_if=lambda anchored: anchored is None)] = None
+    """The candidate next to an anchor, if a nightly names one; it decides nothing of the pairs."""
 
     @property
     def regressions(self) -> tuple[JudgedPair, ...]:

@@ -17,6 +17,8 @@ from orchestrator.modes.parts.settings import LATENCY_STEPS
 BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
 LEAST_BLOCKS = 2
 """One block says nothing about scatter."""
+DOUBTED_BLOCKS = 2
+"""Fresh blocks of a doubted series for each of those that found it slower."""
 
 Values = Sequence[tuple[float, float]]
 """Baseline and candidate of each block that counts."""
@@ -119,6 +121,12 @@ class Rules:
     alpha: float = ALPHA
     confirm: bool = True
     """True if slower metrics are measured again, on as many fresh blocks."""
+    doubted: tuple[tuple[str, str], ...] = ()
+    """Pairs and their metrics whose alarms were wrong: they are measured again on twice as many fresh blocks."""
+
+    def doubts(self, pair: str, metric: str) -> bool:
+        """Return true if the alarms of a metric of a pair were wrong so often that it needs more to alarm again."""
+        return (pair, metric) in self.doubted
 
     @property
     def deciding(self) -> tuple[Metric, ...]:

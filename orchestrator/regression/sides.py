@@ -73,6 +73,11 @@ def parse_side(text: str, option: str, catalog: Catalog) -> Side:
     return Side(pin.name, pin.version or "", backend, tuple(sorted(packages.items())))
 
 
+def watched_version(text: str) -> str:
+    """Return the version that the text of a side names last, as in `mxnet==1.9.1` and `noop==1,tiny==2.0`."""
+    return text.rpartition(",")[2].partition(" on ")[0].rpartition("==")[2]
+
+
 def side_of(framework: Framework) -> Side:
     """Return the side of a planned cell, with all packages that are pinned in it."""
     backend = framework.backend

@@ -41,11 +41,19 @@ SCHEMAS = (
     "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
     "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "kubernetes-jobs", "report", "side-by-side",
     "runs", "repeats", "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record",
-    "accepted-release", "history", "exported-bundle", "verified-bundle", "loaded-bundle", "pushed-images",
-    "collected-runs", "merged-runs",
+    "accepted-release", "answered-alarms", "watch-status", "history", "exported-bundle", "verified-bundle",
+    "loaded-bundle", "pushed-images", "collected-runs", "merged-runs",
     "datasets", "fitness", "fleet", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""
+
+
+class AnswerName(StrEnum):
+    """An answer to an alarm."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    KNOWN = "known"
 
 
 class RuntimeName(StrEnum):

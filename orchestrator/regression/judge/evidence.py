@@ -1,6 +1,7 @@
 """The evidence of a cell in one run, and of a side, which is a cell over all runs that measured it."""
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,7 +94,11 @@ def measured(result: Result, outcome: Outcome, cell: Cell) -> RepeatMeasurement:
 
 def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> Values:
     """Return both values of a metric for every block in which both sides have one, measured on the same GPUs."""
-    pairs = []
+    return list(_by_block(metric, baseline, candidate).values())
+
+
+def _by_block(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> dict[int, tuple[float, float]]:
+    pairs = {}
     apart = apart_on_gpus(baseline, candidate)
     for repeat, one in baseline.measurements.items():
         other = candidate.measurements.get(repeat)
@@ -101,7 +106,7 @@ def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> V
             continue
         pair = metric.take(one), metric.take(other)
         if pair[0] is not None and pair[1] is not None:
-            pairs.append((float(pair[0]), float(pair[1])))
+            pairs[repeat] = float(pair[0]), float(pair[1])
     return pairs
 
 
@@ -115,6 +120,22 @@ def block_notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str
     """Yield a note on the blocks of a run that do not count."""
     if apart := apart_on_gpus(baseline, candidate):
         yield f"{len(apart)} of {len(baseline.blocks)} blocks do not count: the two sides ran on different GPUs in them"
+
+
+def chained_values(metric: Metric, links: Sequence[tuple[CellEvidence, CellEvidence]]) -> Values:
+    """Return the values of the last link, its baseline carried over from the first one, block by block.
+
+    The ratio of each pair is the product of the ratios of all links in its block, so that its variance over the blocks
+    is the sum of theirs. A block counts if every link has both values in it. The values of one link are its own.
+    """
+    *earlier, last = (_by_block(metric, one, other) for one, other in links)
+    carried = []
+    for block, (baseline, candidate) in last.items():
+        steps = [link.get(block, (0.0, 0.0)) for link in earlier]
+        if all(min(step) > 0 for step in steps):
+            factor = math.prod(one / other for one, other in steps)
+            carried.append((baseline * factor, candidate))
+    return carried
 
 
 def repeat_notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:

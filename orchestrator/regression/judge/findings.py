@@ -1,17 +1,17 @@
 """The findings on a pair, after a look and after the confirmation of its alarms by fresh blocks."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Cell
-from orchestrator.regression.judge.evidence import CellEvidence, block_notes, repeat_notes, values
+from orchestrator.regression.judge.evidence import CellEvidence, block_notes, chained_values, repeat_notes
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import unreliable
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair
-from orchestrator.regression.rules import BY_NAME, LEAST_BLOCKS, Rules
+from orchestrator.regression.rules import BY_NAME, DOUBTED_BLOCKS, LEAST_BLOCKS, Rules
 
 _WORST_FIRST = (
     Verdict.BROKE, Verdict.SLOWER, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.INCONCLUSIVE, Verdict.GONE,
@@ -67,11 +67,16 @@ def confirmation(first: Judged, fresh: Judged) -> Confirmation:
     )
 
 
-def confirmed(first: Judged, fresh: Judged) -> Judged:
-    """Return the verdict after fresh blocks. An alarm that does not come again is withdrawn."""
+def confirmed(first: Judged, fresh: Judged, *, doubted: bool = False) -> Judged:
+    """Return the verdict after fresh blocks. An alarm that does not come again is withdrawn.
+
+    A series that is `doubted`, since its alarms were wrong, needs fresh blocks with the verdict itself.
+    """
     if fresh.blocks < LEAST_BLOCKS:
         return unmeasured(first, fresh.reason)
     result = confirmation(first, fresh)
+    if doubted and fresh.verdict is not first.verdict:
+        result = result.model_copy(update={"confirmed": False})
     if result.confirmed:
         return first.model_copy(update={"confirmation": result})
     reason = f"{first.verdict.value} on {first.blocks} blocks, and not on {fresh.blocks} fresh ones"
@@ -138,14 +143,17 @@ class PairFindings:
         )
 
 
-def confirm(
-    rules: Rules, baseline: CellEvidence, candidate: CellEvidence, before: PairFindings, alarms: int
-) -> PairFindings:
-    """Judge by fresh blocks every metric that was slower. All pairs with an alarm share alpha."""
-    before = replace(
-        before, notes=(*before.notes, *repeat_notes(baseline, candidate), *block_notes(baseline, candidate))
-    )
-    failing = unreliable(baseline, candidate, 1 - rules.alone(alarms).confidence)
+Link = tuple[CellEvidence, CellEvidence]
+
+
+def confirm(rules: Rules, name: str, links: Sequence[Link], before: PairFindings, alarms: int) -> PairFindings:
+    """Judge by the fresh blocks of a pair every metric that was slower. All pairs with an alarm share alpha.
+
+    A pair has one link, and a chain of comparisons several, the candidate in the last one.
+    """
+    before = replace(before, notes=(*before.notes, *repeat_notes(*links[-1]), *block_notes(*links[-1])))
+    level = 1 - rules.alone(alarms).confidence
+    failing = next(filter(None, (unreliable(*link, level) for link in links)), None)
     if failing is not None and failing[0] is Verdict.BROKE:
         reason = f"{before.overall.value} on {before.blocks} blocks, and on fresh ones {failing[1]}"
         return replace(before, verdict=Verdict.BROKE, reason=reason, metrics={})
@@ -153,9 +161,17 @@ def confirm(
         return replace(before, metrics={name: unmeasured(each, failing[1]) for name, each in before.metrics.items()})
     deciding = [metric for metric in before.metrics.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
     judged = dict(before.metrics)
-    for name, first in before.metrics.items():
+    for metric, first in before.metrics.items():
         if needs_confirmation(first):
-            rule = MetricRule(BY_NAME[name], first.gates, first.tolerance)
-            fresh = values(rule.metric, baseline, candidate)
-            judged[name] = confirmed(first, rule.judge(fresh, rules.alone(alarms * len(deciding))))
+            rule = MetricRule(BY_NAME[metric], first.gates, first.tolerance)
+            fresh = rule.judge(chained_values(rule.metric, links), rules.alone(alarms * len(deciding)))
+            judged[metric] = confirmed(first, fresh, doubted=rules.doubts(name, metric))
     return replace(before, metrics=judged)
+
+
+def fresh_blocks(rules: Rules, name: str, before: PairFindings) -> int:
+    """Return the fresh blocks that confirm the alarms of a pair, which are 0 without one."""
+    alarming = [metric for metric, judged in before.metrics.items() if needs_confirmation(judged)]
+    if not alarming:
+        return 0
+    return before.blocks * (DOUBTED_BLOCKS if any(rules.doubts(name, metric) for metric in alarming) else 1)

@@ -10,9 +10,11 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.history.acknowledged import BROKE, AcknowledgedEntry, ObservedChange, covering
 from orchestrator.regression.model import SILENT, Judged, JudgedPair, Regression
+from orchestrator.regression.nightly.drift import open_drifts
 from orchestrator.regression.nightly.settings import ACCEPTED, Accept, NightlyFile
 from orchestrator.regression.nightly.state import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
 from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.sides import watched_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
 
 
 def _alarms(pair: JudgedPair, regression: Regression, known: Sequence[AcknowledgedEntry]) -> Sequence[Alarm]:
-    release, since = _version(regression.candidate.text), _version(regression.baseline.text)
+    release, since = watched_version(regression.candidate.text), watched_version(regression.baseline.text)
     if pair.verdict is Verdict.BROKE:
         entry = covering(known, ObservedChange(pair.id, BROKE, 1.0, release, since))
         return [Alarm(release=release, cell=pair.id, metric="", reason=pair.reason,
@@ -195,11 +197,6 @@ def _alarm(pair: JudgedPair, metric: Judged, release: str, since: str, known: Se
     )
 
 
-def _version(text: str) -> str:
-    """Return the watched version, which a side names last, as in `mxnet==1.9.1` and `noop==1,tiny==2.0`."""
-    return text.rpartition(",")[2].partition(" on ")[0].rpartition("==")[2]
-
-
 def _sentence(all_alarms: Sequence[Alarm]) -> str:
     alarms = [alarm for alarm in all_alarms if not alarm.acknowledged]
     first = alarms[0]
@@ -219,6 +216,7 @@ def after(settings: NightlyFile, state: State, tried: Trying) -> State:
         update={
             "releases": (*others, record),
             "alarms": (*state.alarms, *tried.alarms),
+            "drifts": open_drifts(state.drifts, tried),
             "accepted": accepted,
             "accepted_by": by,
         }
@@ -249,11 +247,13 @@ def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -
 
 
 def dropped_images(settings: NightlyFile, state: State) -> tuple[str, ...]:
-    """Return the images that need not stay, which are all but those of the newest releases and the baseline."""
+    """Return the images that need not stay: not those of the newest releases, the baseline and the anchor."""
     if settings.keep_images is None:
         return ()
     measured = sorted((one for one in state.releases if one.images), key=lambda one: Version(one.version), reverse=True)
     needed = {baseline(settings, state), *(one.version for one in measured[: settings.keep_images])}
+    if settings.anchor is not None:
+        needed.add(settings.anchor.release)
     open_still = {one.version for one in measured if one.judgement is Judgement.NOT_RUN}
     stay = {name for one in measured if one.version in needed | open_still for name in one.images}
     return tuple(dict.fromkeys(name for one in measured for name in one.images if name not in stay))

@@ -15,6 +15,8 @@ from orchestrator.results.writing import locked_folder, write_atomically
 STATE_FILE = "state.json"
 NIGHT_FILE = "night.json"
 NIGHTS_FOLDER = "nights"
+WATCH_FOLDER = "watch"
+METRICS_FILE = "metrics.prom"
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -31,6 +33,11 @@ class NightFiles:
     def night_folder(self, night: str) -> Path:
         """Return the folder of the reports of one night."""
         return self.folder / NIGHTS_FOLDER / night
+
+    @property
+    def watch_folder(self) -> Path:
+        """Return the folder of the page about the watch itself."""
+        return self.folder / WATCH_FOLDER
 
     def held(self) -> AbstractContextManager[None]:
         """Lock the folder against a second night. Raises `AnotherNightError` if one is under way."""
@@ -59,6 +66,10 @@ class NightFiles:
     def write_night(self, night: Night) -> None:
         """Record a night. Its folder must be there."""
         write_atomically(self.night_folder(night.night) / NIGHT_FILE, _text(night))
+
+    def write_metrics(self, text: str) -> None:
+        """Replace the metrics of the newest night, wholly or not at all."""
+        write_atomically(self.folder / METRICS_FILE, text)
 
     def night(self, name: str) -> Night | None:
         """Read a night back, or None if it left no record."""

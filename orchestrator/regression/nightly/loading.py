@@ -13,7 +13,7 @@ from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes
 from orchestrator.matrix.model import parse_pin
 from orchestrator.regression.history.acknowledged import VERSION
-from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, WebhookEntry
+from orchestrator.regression.nightly.settings import ACCEPTED, AnchorEntry, NightlyFile, WebhookEntry
 from orchestrator.regression.rules import BY_NAME, blocks_needed, too_few_blocks
 
 
@@ -67,7 +67,10 @@ def load(path: Path, catalog: Catalog) -> Nightly:
     """
     source = yaml_source.read(path, "nightly file")
     source.require_version("a nightly file", VERSION)
-    problems = [*source.mistakes, *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry})]
+    problems = [
+        *source.mistakes,
+        *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry, "anchor": AnchorEntry}),
+    ]
     problems += _meaning(source, catalog, path.parent)
     if problems:
         raise InputError(*mistakes.lines(source, problems))
@@ -92,6 +95,7 @@ def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake
             yield source.mistake((key,), f"{given!r}: no such file; it is relative to this one")
     yield from _watch(source, catalog)
     yield from _versions(source)
+    yield from _anchor(source)
     yield from _metrics(source)
     yield from _single_steps(source)
 
@@ -129,6 +133,23 @@ def _versions(source: Source) -> Iterator[Mistake]:
         if isinstance(text, str) and not (key == "baseline" and text == ACCEPTED) and not _is_version(text):
             words = "accepted, or a release such as 1.9.1" if key == "baseline" else "a release such as 1.9.1"
             yield source.mistake((key,), f"{text!r} is no version: write {words}")
+
+
+def _anchor(source: Source) -> Iterator[Mistake]:
+    """Yield an anchor that is no release, or is no older than the release that others are held against."""
+    entry = source.value.get("anchor")
+    given = entry.get("release") if isinstance(entry, dict) else None
+    text = getattr(given, "text", given)
+    loc: Loc = ("anchor", "release")
+    if not isinstance(text, str):
+        return
+    if not _is_version(text):
+        yield source.mistake(loc, f"{text!r} is no version: write a release such as 1.9.1")
+        return
+    for key in ("baseline", "first"):
+        other = getattr(source.value.get(key), "text", source.value.get(key))
+        if isinstance(other, str) and _is_version(other) and Version(text) > Version(other):
+            yield source.mistake(loc, f"{text} is newer than the {key} {other}: write an older release, or the same")
 
 
 def _metrics(source: Source) -> Iterator[Mistake]:

@@ -4,18 +4,16 @@ Every step is on disk before the next one: the state names what is under way, th
 A night that was killed is taken up under its own name; what its record holds and the state does not is added first.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from orchestrator import __version__
 from orchestrator.catalog import UnsupportedError
 from orchestrator.errors import HostError, InputError
-from orchestrator.events import Listener, Notice
+from orchestrator.events import Notice
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
-from orchestrator.regression.model import Regression
 from orchestrator.regression.nightly.decide import (
-    TrialOutcomes,
     after,
     baseline,
     decide,
@@ -24,47 +22,16 @@ from orchestrator.regression.nightly.decide import (
     given_up,
     was_measured,
 )
+from orchestrator.regression.nightly.drift import drifts
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
+from orchestrator.regression.nightly.records import SelfTest
+from orchestrator.regression.nightly.self_test import carry_out, pending_test
+from orchestrator.regression.nightly.services import NightServices
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.regression.nightly.state import Ending, Judgement, Night, ReleaseRecord, State, Tonight, Trying
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease, one_line
-
-
-@dataclass(frozen=True, slots=True)
-class TrialResult:
-    """The result of a trial."""
-
-    regression: Regression
-    outcomes: TrialOutcomes
-    images: tuple[str, ...] = ()
-    """References of the candidate's own images."""
-
-
-@dataclass(frozen=True, slots=True)
-class NightServices:
-    """The services a night uses."""
-
-    offered: Callable[[], Offered]
-    measure: Callable[[Tonight, Callable[[str], None]], TrialResult]
-    """Carry out the trial of a release, or go on with its run if that is of the same trial.
-
-    The function that it is given is called with the name of the run before it begins. Raises `UnsupportedError` where
-    the catalog has no environment for the release, `HostError` where this host cannot measure, and `InputError`, which
-    ends the night, where nothing can be measured of any release.
-    """
-    now: Callable[[], datetime]
-    is_over: Callable[[], bool]
-    """Returns true if the budget is spent, or a signal came."""
-    is_interrupted: Callable[[], bool]
-    listener: Listener
-    host: str
-    new_name: str
-    unsupported_reason: Callable[[PublishedRelease], str | None] = lambda _: None
-    """Returns the reason the catalog has no environment for a release, or None."""
-    check_listed: Callable[[str, Offered], None] = lambda *_: None
-    """Raises `InputError` if no index has a baseline that was never measured."""
 
 
 @dataclass
@@ -81,6 +48,7 @@ class NightInProgress:
     began_at: str = field(init=False)
     baseline: str = field(init=False)
     offered: Offered = field(init=False)
+    self_test: SelfTest | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.state = self.files.state(self.nightly.watched)
@@ -88,6 +56,7 @@ class NightInProgress:
         self.name = killed.night if killed else self.services.new_name
         before = self.files.night(self.name) if killed else None
         self.tried = list(before.tried) if before else []
+        self.self_test = before.self_test if before else None
         self.began_at = before.began_at if before else _iso(self.services.now())
         for trying in self.tried:
             if self.state.release(trying.record.version) != trying.record:
@@ -128,6 +97,32 @@ class NightInProgress:
                 break  # what this host cannot do for one release it cannot do for the next one
         return self.record()
 
+    def test_itself(self) -> Night:
+        """Measure the baseline against itself if there is time and nothing new. Return the record of the night.
+
+        It is judged under another name, as a release is. A test that was cut short goes on.
+        """
+        measure = self.services.measure_itself
+        is_over = self.self_test is not None and self.self_test.is_over
+        if measure is None or is_over or self.services.is_over() or not self._is_idle():
+            return self.record()
+        tonight = pending_test(self.state.self_test, baseline(self.nightly.settings, self.state), self.name)
+        self._remember(tonight)
+        self.services.listener(Notice(f"{self.nightly.name} {tonight.baseline} against itself"))
+        self.self_test = carry_out(tonight, measure, self._remember_test)
+        self.files.write_night(self.record())
+        self._remember(Tonight(night=self.name))
+        return self.record()
+
+    def _remember_test(self, tonight: Tonight) -> None:
+        self.state = self.state.model_copy(update={"self_test": tonight})
+        self._remember(tonight)
+
+    def _is_idle(self) -> bool:
+        """Return true if the index answered, and no new release can be measured."""
+        nothing = all(trying.record.judgement is Judgement.UNSUPPORTED for trying in self.tried)
+        return nothing and not self.offered.problems and not self._waiting()
+
     def record(self) -> Night:
         """Return the record of the night so far."""
         return Night(
@@ -146,12 +141,20 @@ class NightInProgress:
             tried=tuple(self.tried),
             waiting=tuple(release.version for release in self._waiting()),
             given_up=given_up(self.nightly.settings, self.state),
+            self_test=self.self_test,
         )
 
     def end(self, night: Night) -> None:
         """Write the final record. The next night starts again."""
         self.files.write_night(night)
-        self.state = self.state.model_copy(update={"tonight": None, "changes": (*self.state.changes, *night.changes)})
+        is_over = night.self_test is not None and night.self_test.is_over
+        self.state = self.state.model_copy(
+            update={
+                "tonight": None,
+                "changes": (*self.state.changes, *night.changes),
+                "self_test": None if is_over else self.state.self_test,
+            }
+        )
         self.files.write_state(self.state)
 
     def _ending(self) -> Ending:
@@ -187,12 +190,19 @@ class NightInProgress:
         decision = decide(measured.regression, measured.outcomes, self.known, self.state.alarms)
         is_attempt = decision.is_attempt and decision.judgement is not Judgement.NOT_RUN
         record = self._record(release, tonight, decision.judgement, decision.reason, is_attempt=is_attempt)
+        is_final = decision.judgement.is_final
         return Trying(
             record=record.model_copy(update={"run": measured.regression.run, "images": measured.images}),
             regression=measured.regression,
             alarms=decision.alarms,
             known=decision.known,
+            drifts=drifts(measured.regression, self.known, self.state, self._past) if is_final else (),
         )
+
+    def _past(self) -> list[Trying]:
+        """Return all that nights have tried, oldest first."""
+        before = [trying for night in self.files.nights() if night.night != self.name for trying in night.tried]
+        return [*before, *self.tried]
 
     def _begun(self, release: PublishedRelease, under_way: Tonight | None, against: str) -> str:
         """Return the run to go on with, or an empty text if there is none with the same baseline."""

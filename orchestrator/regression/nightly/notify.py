@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import requests
 
+from orchestrator.regression.nightly.quiet import self_night
 from orchestrator.regression.nightly.state import Night, Posted
 from orchestrator.regression.releases.package_index import within, without_credentials
 from orchestrator.regression.releases.pages import one_line
@@ -37,7 +38,28 @@ def message(night: Night, report: str) -> dict[str, object]:
         "changes": [change.model_dump(mode="json") for change in night.changes],
         "problems": list(night.problems),
         "report": report,
+        **_watch(night),
     }
+
+
+def _watch(night: Night) -> dict[str, object]:
+    """Return what a night says of the anchor, of its rig and of the heartbeat, if it says something."""
+    parts: dict[str, object] = {}
+    if night.drifts:
+        parts["drifts"] = [drift.model_dump(mode="json", exclude={"acknowledged"}) for drift in night.drifts]
+    test = self_night(night)
+    if test is not None:
+        parts["self_test"] = {
+            "release": test.release,
+            "comparisons": test.comparisons,
+            "alarms": list(test.alarms),
+            "floor": test.floor,
+        }
+    if night.noise is not None:
+        parts["noise"] = night.noise.model_dump(mode="json")
+    if night.heartbeat is not None:
+        parts["heartbeat"] = night.heartbeat.model_dump(mode="json")
+    return parts
 
 
 def signature(key: str, body: bytes) -> str:

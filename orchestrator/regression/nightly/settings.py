@@ -4,7 +4,8 @@ import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import WithJsonSchema as Schema
 
 from orchestrator.matrix.values.kinds import Axis, PinText, Seconds, Text, VersionText, Word
 from orchestrator.matrix.values.shapes import Shape
@@ -47,6 +48,27 @@ class WebhookEntry(Shape):
     )
 
 
+def _tolerance(value: object) -> float:
+    text = str(getattr(value, "text", value)).strip()
+    number = text.removesuffix("%")
+    try:
+        share = float(number) / (100 if number != text else 1)
+    except ValueError:
+        share = -1.0
+    if isinstance(value, bool) or not 0 < share < 1:
+        raise ValueError(f"{text!r} is no tolerance; write a share of the anchor, such as 5% or 0.05")
+    return share
+
+
+class AnchorEntry(Shape):
+    """The fixed release that sums of small losses are measured against."""
+
+    release: VersionText = Field(description="Measured in the same blocks as baseline and candidate.")
+    tolerance: Annotated[
+        float, BeforeValidator(_tolerance), Schema({"type": ["string", "number"], "examples": ["5%", 0.05]})
+    ] = Field("5%", validate_default=True, description="A loss beyond it, since the anchor, alarms once.")
+
+
 class NightlyFile(Shape):
     """The package that is watched, its baseline, and the consequences of a result."""
 
@@ -68,6 +90,13 @@ class NightlyFile(Shape):
     accept: Accept = Field(
         Accept.WHEN_CLEAN,
         description="Which releases are accepted by themselves; unless_worse: undecided ones too; by_hand: none.",
+    )
+    anchor: AnchorEntry | None = Field(None, description="Where small losses of accepted releases add up.")
+    self_test: StrictBool = Field(
+        False, description="On nights without a new release, measure the baseline against itself."
+    )
+    heartbeat: Annotated[StrictInt, Field(ge=0, le=1000)] = Field(
+        3, description="Nights of 24 hours without a result, after which that is an alarm; 0: never."
     )
     prereleases: StrictBool = Field(False, description="Measure alpha, beta, candidate and development releases too.")
     yanked: StrictBool = Field(False, description="Measure releases that were withdrawn, too.")

@@ -1,11 +1,12 @@
 """The contents of `state.json` and of `night.json`."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from orchestrator.regression.model import Regression, Share
+from orchestrator.regression.nightly.records import Drift, Heartbeat, Noise, OpenDrift, Score, SelfTest
 from orchestrator.results.contract import SCHEMA, Count, Finite, Strict
 
 
@@ -122,6 +123,8 @@ class Tonight(Strict):
     release: str = ""
     baseline: str = ""
     run: str = ""
+    is_self_test: bool = False
+    """True if the release is another name of the baseline."""
 
 
 class State(Strict):
@@ -137,6 +140,12 @@ class State(Strict):
     alarms: tuple[Alarm, ...] = ()
     changes: tuple[Change, ...] = ()
     """Changes that were reported."""
+    drifts: tuple[OpenDrift, ...] = ()
+    """Drifts that were reported, oldest first."""
+    scores: tuple[Score, ...] = ()
+    """The answers to alarms, oldest first."""
+    self_test: Tonight | None = None
+    """The measurement of the baseline against itself that was cut short."""
     tonight: Tonight | None = None
 
     def release(self, version: str) -> ReleaseRecord | None:
@@ -154,6 +163,8 @@ class Trying(Strict):
     """Alarms that tonight reports for the first time."""
     known: tuple[Alarm, ...] = ()
     """Alarms that are acknowledged, or were reported before."""
+    drifts: Annotated[tuple[Drift, ...], Field(exclude_if=lambda drifts: not drifts)] = ()
+    """Drifts that tonight reports for the first time, and those that are acknowledged."""
     page: str = ""
     """The run's own report, relative to the night's folder; empty if there is none."""
 
@@ -198,6 +209,12 @@ class Night(Strict):
     changes: tuple[Change, ...] = ()
     """Changes of the history that tonight reports for the first time, without acknowledged ones."""
     removed_images: tuple[str, ...] = ()
+    self_test: Annotated[SelfTest | None, Field(exclude_if=lambda test: test is None)] = None
+    """The baseline against itself; None if there was none tonight."""
+    noise: Annotated[Noise | None, Field(exclude_if=lambda noise: noise is None)] = None
+    """The noise of the rig, which tonight's verdicts rest on; None if it is as quiet as it was."""
+    heartbeat: Annotated[Heartbeat | None, Field(exclude_if=lambda heartbeat: heartbeat is None)] = None
+    """None in records of an older orchestrator."""
     posted: Posted | None = None
 
     @property
@@ -206,19 +223,31 @@ class Night(Strict):
         return tuple(alarm for trying in self.tried for alarm in trying.alarms)
 
     @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Return the drifts that are reported tonight for the first time and not acknowledged."""
+        return tuple(drift for trying in self.tried for drift in trying.drifts if not drift.acknowledged)
+
+    @property
+    def is_silent(self) -> bool:
+        """Return true if there was no result for so many nights that this is an alarm."""
+        return self.heartbeat is not None and self.heartbeat.is_silent
+
+    @property
     def is_clean(self) -> bool:
         """Return true if something new was measured and all of it is clean."""
         return bool(self.tried) and all(trying.record.judgement is Judgement.CLEAN for trying in self.tried)
 
     @property
     def exit_code(self) -> int:
-        """Return 1 with a new confirmed regression, 3 if this host found no answer, 130 if it was stopped, else 0.
+        """Return 1 with an alarm, 3 if this host found no answer, 130 if it was stopped, else 0.
 
-        Releases that do not install are no error.
+        An alarm is a regression or a drift that is new and confirmed, or too many nights without a result. Releases
+        that do not install are no error.
         """
-        if self.alarms:
+        if self.alarms or self.drifts or self.is_silent:
             return 1
         if self.ending is Ending.STOPPED:
             return 130
         could_not = any(trying.record.judgement is Judgement.NO_RESULT for trying in self.tried)
+        could_not = could_not or (self.self_test is not None and bool(self.self_test.reason))
         return 3 if could_not or self.ending is Ending.INDEX_SILENT else 0

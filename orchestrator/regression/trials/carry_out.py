@@ -5,19 +5,21 @@ that was killed goes on at the same place and comes to the same end.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan
+from orchestrator.regression.anchoring import Anchor
 from orchestrator.regression.judge.evidence import cell_evidence, moved, one_run
-from orchestrator.regression.judge.findings import PairFindings, confirm, needs_confirmation
-from orchestrator.regression.judge.judge import Judge
+from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
-from orchestrator.regression.pairing import Pair, Pairing
+from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.files import Trial, write_regression
+from orchestrator.regression.trials.questions import Question, anchored, questions
 from orchestrator.results.records import EnvironmentRecord, RunRecord, plan_from_json, plan_to_json
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
@@ -67,9 +69,9 @@ def _with_repeats(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = Tr
     )
 
 
-def trial_of(pairing: Pairing, rules: Rules) -> Trial:
-    """Return the trial of a pairing."""
-    return Trial(pairing.baseline, pairing.candidate, pairing.pairs, rules, pairing.gone, pairing.new)
+def trial_of(pairing: Pairing, rules: Rules, anchor: Anchor | None = None) -> Trial:
+    """Return the trial of a pairing, with a third side if there is an anchor."""
+    return Trial(pairing.baseline, pairing.candidate, pairing.pairs, rules, pairing.gone, pairing.new, anchor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,11 @@ def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequen
     is left undecided is told so, and `complete` is false. Raises `HostError` as `execute` does.
     """
     run = growing_run(around.run)
-    conduct = _Conduct(trial, around, policy, Judge(trial.rules, faults=tuple(faults)), run)
+    conduct = _Conduct(trial, around, policy, run, *questions(trial, faults))
     conduct.look()
     if trial.rules.confirm:
         conduct.confirm()
-    regression = summary(run, trial, conduct.findings, complete=not around.stop.is_set())
+    regression = _summary(conduct)
     write_regression(around.run, regression)
     return MeasuredTrial(around.run, trial, run.plan, regression)
 
@@ -110,16 +112,24 @@ class _Conduct:
     trial: Trial
     around: Surroundings
     policy: Policy
-    judge: Judge
     run: GrowingRun
-    findings: dict[str, PairFindings] = field(default_factory=dict)
-    """By id of the pair."""
+    pairs: list[Question]
+    anchored: list[Question]
+
+    @property
+    def questions(self) -> list[Question]:
+        """Return the questions of the pairs, then those of the anchor."""
+        return [*self.pairs, *self.anchored]
 
     def look(self) -> None:
-        """Measure up to each look in turn. Decided pairs are measured no further."""
-        undecided = list(self.trial.pairs)
+        """Measure up to each look in turn. Decided pairs are measured no further.
+
+        A pair and its anchor go on together until both are decided, so that every block holds all sides of it.
+        """
+        undecided = self.questions
         for number, blocks in enumerate(self.trial.rules.looks):
-            cells = self._measure(dict.fromkeys((pair.id for pair in undecided), blocks))
+            going_on = {each.id for each in undecided}
+            cells = self._measure({each: blocks for each in self.questions if each.id in going_on})
             read = partial(
                 one_run,
                 self.around.run,
@@ -127,42 +137,33 @@ class _Conduct:
                 environments=self.around.run.environments(),
                 asks_parity=self.run.plan.parity,
             )
-            levels = self.trial.rules.levels(number, len(self.trial.pairs))
-            for pair in undecided:
-                baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])
-                self.findings[pair.id] = self.judge.look(baseline, candidate, levels, self.findings.get(pair.id))
+            levels = self.trial.rules.levels(number, self.trial.compared)
+            for question in undecided:
+                question.look([(read(cells[one]), read(cells[other])) for one, other in question.ends], levels)
             if self.around.stop.is_set():
                 return
-            undecided = [pair for pair in undecided if not self.findings[pair.id].is_decided]
+            undecided = [each for each in undecided if not each.findings.is_decided]
             if not undecided:
                 return
 
     def confirm(self) -> None:
-        """Measure slower pairs again, on as many fresh blocks."""
-        doubtful = {pair.id: 2 * self.findings[pair.id].blocks for pair in self.trial.pairs if self._is_alarming(pair)}
+        """Measure slower pairs again, on fresh blocks."""
+        doubtful = {each: each.findings.blocks + each.fresh_blocks for each in self.questions if each.fresh_blocks}
         cells = self._measure(doubtful) if doubtful and not self.around.stop.is_set() else {}
-        if self.around.stop.is_set():
-            # Nobody is alarmed by what was to be confirmed and was not.
-            self.findings |= {pair_id: self.findings[pair_id].unconfirmed() for pair_id in doubtful}
-            return
-        for pair in self.trial.pairs:
-            if pair.id in doubtful:
-                before = self.findings[pair.id]
-                read = partial(cell_evidence, self.around.run, blocks=range(before.blocks, doubtful[pair.id]))
-                baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])
-                self.findings[pair.id] = confirm(self.trial.rules, baseline, candidate, before, len(doubtful))
+        for question, blocks in doubtful.items():
+            if self.around.stop.is_set():
+                # Nobody is alarmed by what was to be confirmed and was not.
+                question.withdraw()
+                continue
+            read = partial(cell_evidence, self.around.run, blocks=range(question.findings.blocks, blocks))
+            question.confirm([(read(cells[one]), read(cells[other])) for one, other in question.ends], len(doubtful))
 
-    def _is_alarming(self, pair: Pair) -> bool:
-        return pair.id in self.findings and any(map(needs_confirmation, self.findings[pair.id].metrics.values()))
-
-    def _measure(self, blocks: Mapping[str, int]) -> dict[str, Cell]:
-        """Measure pairs up to so many blocks by id. The recorded plan grows first, and never shrinks."""
-        repeats = {
-            cell_id: blocks[pair.id]
-            for pair in self.trial.pairs
-            if pair.id in blocks
-            for cell_id in (pair.baseline, pair.candidate)
-        }
+    def _measure(self, blocks: Mapping[Question, int]) -> dict[str, Cell]:
+        """Measure the cells of questions up to so many blocks. The recorded plan grows first, and never shrinks."""
+        repeats: dict[str, int] = {}
+        for question, number in blocks.items():
+            for cell_id in chain.from_iterable(question.ends):
+                repeats[cell_id] = max(number, repeats.get(cell_id, 0))
         grown = self.run.grown(repeats)
         if grown != self.run.plan:
             self.around.require_room(grown)
@@ -172,15 +173,12 @@ class _Conduct:
         return {cell.id: cell for cell in self.run.plan.cells}
 
 
-def summary(run: GrowingRun, trial: Trial, findings: Mapping[str, PairFindings], *, complete: bool) -> Regression:
+def _summary(conduct: _Conduct) -> Regression:
     """Return the result of a trial, with the findings of every pair and the cells without a counterpart."""
-    record, plan = run.record, run.plan
+    run, trial, record, plan = conduct.run, conduct.trial, conduct.run.record, conduct.run.plan
     cells = {cell.id: cell for cell in plan.cells}
-    stopped = PairFindings(0, Verdict.NOT_MEASURED, "it was stopped before")
-    pairs = [
-        (findings.get(pair.id) or stopped).judged_pair(pair.id, cells[pair.baseline], cells[pair.candidate])
-        for pair in trial.pairs
-    ]
+    findings = [question.findings for question in conduct.pairs]
+    pairs = [question.judged_pair(cells) for question in conduct.pairs]
     for verdict, unpaired in ((Verdict.GONE, trial.gone), (Verdict.NEW, trial.new)):
         pairs += [JudgedPair.of_one_side(verdict, each.id, each.cell_id, each.reason) for each in unpaired]
     return Regression(
@@ -190,20 +188,21 @@ def summary(run: GrowingRun, trial: Trial, findings: Mapping[str, PairFindings],
         runtime=record.runtime,
         baseline=SideRecord(text=trial.baseline.text, label=trial.baseline.label, python=_python(findings, 0)),
         candidate=SideRecord(text=trial.candidate.text, label=trial.candidate.label, python=_python(findings, 1)),
-        measurement_version=max((known.measurement_version for known in findings.values()), default=0),
+        measurement_version=max((known.measurement_version for known in findings), default=0),
         alpha=trial.rules.alpha,
-        family=trial.rules.family(len(trial.pairs)),
+        family=trial.rules.family(trial.compared),
         looks=trial.rules.looks,
         confirms=trial.rules.confirm,
-        complete=complete,
+        complete=not conduct.around.stop.is_set(),
         moved=_moved(run.run, plan, trial),
         warnings=(*plan.warnings, *stand_in_warnings(plan.data)),
         pairs=tuple(pairs),
+        anchored=anchored(trial.anchor, conduct.anchored, cells, run.run) if trial.anchor else None,
     )
 
 
-def _python(findings: Mapping[str, PairFindings], side: int) -> str:
-    return " | ".join(dict.fromkeys(known.pythons[side] for known in findings.values() if known.pythons[side]))
+def _python(findings: Sequence[PairFindings], side: int) -> str:
+    return " | ".join(dict.fromkeys(known.pythons[side] for known in findings if known.pythons[side]))
 
 
 def _moved(run: Run, plan: Plan, trial: Trial) -> tuple[Moved, ...]:

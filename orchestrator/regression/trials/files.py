@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
+from orchestrator.regression.anchoring import Anchor
 from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Unpaired
 from orchestrator.regression.rules import Rules
@@ -31,6 +32,13 @@ class Trial:
     rules: Rules
     gone: tuple[Unpaired, ...] = ()
     new: tuple[Unpaired, ...] = ()
+    anchor: Anchor | None = None
+    """The third side, if a nightly has one."""
+
+    @property
+    def compared(self) -> int:
+        """Return the number of pairs that share alpha, with those of the anchor."""
+        return len(self.pairs) + (len(self.anchor.pairs) if self.anchor else 0)
 
 
 _TRIAL = TypeAdapter(Trial)

@@ -20,8 +20,8 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.document import Case, CaseResult, Fact, Kind, Page, Section, Suite, Suites, section
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.inline import Chip, Link, Tone, moment
+from orchestrator.reporting.reports import night_watch, regression, regression_words
 from orchestrator.reporting.reports import night_words as words
-from orchestrator.reporting.reports import regression, regression_words
 
 MARKS: Mapping[Judgement, Tone] = {
     Judgement.CLEAN: Tone.GOOD,
@@ -51,6 +51,9 @@ def _full(night: Night) -> Iterator[Block]:
     if night.changes:
         yield Heading("New changes in the history")
         yield table(words.CHANGE_HEADS, [words.change_row(change) for change in night.changes], _CHANGE_NUMBERS)
+    for part in night_watch.sections(night):
+        yield Heading(str(part.heading))
+        yield from part.blocks
     for trying in night.tried:
         if trying.regression is not None:
             yield Heading(regression_words.title(trying.regression))
@@ -74,6 +77,7 @@ def _pages(night: Night) -> Iterator[tuple[str, Page]]:
         *_releases(night),
         *_given_up(night),
         *_changes(night),
+        *night_watch.sections(night),
         *_verdicts(night),
         *_known(night),
         section("night", "The night", _around(night)),
@@ -85,6 +89,8 @@ def _pages(night: Night) -> Iterator[tuple[str, Page]]:
 def _answer(night: Night) -> Chip:
     if night.alarms:
         return Chip("regression", Tone.BAD)
+    if night.drifts or night.is_silent:
+        return Chip("drift" if night.drifts else "silent", Tone.BAD)
     return Chip(night.ending.value.replace("_", " "), Tone.GOOD if night.is_clean else Tone.OPEN)
 
 
@@ -183,7 +189,7 @@ def _suite(trying: Trying) -> Suite:
         else case
         for case in suite.cases
     )
-    return replace(suite, cases=cases)
+    return night_watch.with_drifts(replace(suite, cases=cases), trying)
 
 
 def _index_suite(night: Night) -> Suite:
@@ -202,7 +208,7 @@ def _index_suite(night: Night) -> Suite:
         for record in night.given_up
         if record.version not in tried
     )
-    return Suite(night.watched, (index, *waiting, *given_up))
+    return Suite(night.watched, (index, *waiting, *given_up, *night_watch.watch_cases(night)))
 
 
 def _skipped(name: str, group: str, reason: str, word: str) -> Case:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from orchestrator.regression.nightly.state import Alarm, Change, Ending, Judgement, Night, ReleaseRecord, Trying
 from orchestrator.reporting.inline import ratio, ratio_interval
-from orchestrator.reporting.reports import regression_words
+from orchestrator.reporting.reports import night_watch, regression_words
 from orchestrator.wording import clean_line, listing_of, plural
 
 ALARM_HEADS = ("Release", "Cell", "Metric", "Ratio", "Interval", "What")
@@ -36,6 +36,7 @@ def _sentences(night: Night) -> Iterator[str]:
         yield f"Regression in {clean_line(night.watched)} {releases}: {cells}."
     if night.ending in _ENDINGS:
         yield _ENDINGS[night.ending]
+    yield from night_watch.sentences(night)
     for judgement in Judgement:
         of_it = [one.record.version for one in night.tried if one.record.judgement is judgement]
         if of_it and not (judgement is Judgement.REGRESSED and night.alarms):

@@ -3,9 +3,11 @@
 from typing_extensions import TypedDict
 
 from orchestrator.documents import DocumentKind, Envelope
+from orchestrator.regression.nightly.records import Score
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.search.record import Bisection
 from orchestrator.workflows.nightly.accept import AcceptResult
+from orchestrator.workflows.nightly.ack import AckResult
 
 
 class AcceptedReleaseData(TypedDict):
@@ -16,9 +18,18 @@ class AcceptedReleaseData(TypedDict):
     before: str | None
 
 
+class AnsweredAlarmsData(TypedDict):
+    """The alarms that were answered, and the series that need more blocks to alarm again."""
+
+    answered: list[Score]
+    doubted: list[list[str]]
+    """Cell and metric of each."""
+
+
 SEARCH_RECORD = DocumentKind("search-record", 1, Bisection)
 NIGHT_RECORD = DocumentKind("night-record", 1, Night)
 ACCEPTED_RELEASE = DocumentKind("accepted-release", 1, AcceptedReleaseData)
+ANSWERED_ALARMS = DocumentKind("answered-alarms", 1, AnsweredAlarmsData)
 
 
 def search_document(record: Bisection) -> Envelope:
@@ -39,3 +50,13 @@ def accept_document(result: AcceptResult) -> Envelope:
         "before": result.before or None,
     }
     return ACCEPTED_RELEASE.envelope(data)
+
+
+def ack_document(result: AckResult) -> Envelope:
+    """Return the alarms that were answered."""
+    return ANSWERED_ALARMS.envelope(
+        {
+            "answered": [score.model_dump(mode="json") for score in result.scores],
+            "doubted": [list(series) for series in result.doubted],
+        }
+    )

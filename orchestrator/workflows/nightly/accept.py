@@ -12,7 +12,7 @@ from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions
-from orchestrator.workflows.nightly.trials import NightlyPlanner
+from orchestrator.workflows.nightly.planner import NightlyPlanner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,12 @@ def accept(options: AcceptOptions, host: Host) -> AcceptResult:
     """
     planner = NightlyPlanner.of(options.file, SourceOptions(models=options.models), host)
     nightly = planner.nightly
-    version = _version(options.release, nightly)
+    if nightly.settings.baseline != ACCEPTED:
+        raise InputError(
+            f"{nightly.path}: baseline: is the pin {nightly.settings.baseline}; write `baseline: accepted` to accept "
+            "releases"
+        )
+    version = named_version(options.release, nightly)
     if reason := planner.unknown_reason(version):
         raise InputError(f"{options.release!r}: {reason}")
     files = NightFiles(nightly.reports)
@@ -56,12 +61,8 @@ def accept(options: AcceptOptions, host: Host) -> AcceptResult:
     return AcceptResult(nightly.name, nightly.watched, version, state.accepted)
 
 
-def _version(release: str, nightly: Nightly) -> str:
-    if nightly.settings.baseline != ACCEPTED:
-        raise InputError(
-            f"{nightly.path}: baseline: is the pin {nightly.settings.baseline}; write `baseline: accepted` to accept "
-            "releases"
-        )
+def named_version(release: str, nightly: Nightly) -> str:
+    """Return the version of a watched release, as in `mxnet==1.9.1` or `1.9.1`. Raises `InputError` for any other."""
     name, mark, version = (part.strip() for part in release.rpartition("=="))
     if mark and name != nightly.name:
         raise InputError(f"{release!r}: {nightly.path} watches {nightly.name!r}; write {nightly.name}=={version}")

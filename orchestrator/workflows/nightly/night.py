@@ -2,22 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.decide import baseline, dropped_images
 from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.heartbeat import metrics
 from orchestrator.regression.nightly.lasting_changes import new_changes
 from orchestrator.regression.nightly.night import NightInProgress
 from orchestrator.regression.nightly.state import Night
+from orchestrator.regression.nightly.watch import watch, with_watch
 from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import remove_images
 from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions
-from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports
+from orchestrator.workflows.nightly.anchor import check_anchor
+from orchestrator.workflows.nightly.past import Past
+from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.reports import (
+    nightly_history,
+    notify,
+    with_pages,
+    write_overview,
+    write_reports,
+    write_watch,
+)
 from orchestrator.workflows.nightly.services import Budget, night_services
-from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
+from orchestrator.workflows.nightly.trials import Trials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +63,17 @@ def night(options: NightlyOptions, host: Host) -> NightResult:
     nightly, setup = planner.nightly, planner.setup
     known = load_acknowledged(nightly.acknowledged)
     gates = parse_gates(nightly.settings.metrics or (), f"{nightly.path}: metrics", setup.model_names)
-    trials = Trials(planner, gates, MeasureOptions(jobs=1, idle_wait_s=options.idle_wait_s))
     files = NightFiles(nightly.reports)
     with files.held(), host.working():
+        measuring = MeasureOptions(jobs=1, idle_wait_s=options.idle_wait_s)
+        trials = Trials(planner, gates, measuring, Past.of(files.state(nightly.watched)))
         budget = Budget(host.stop)
         progress = NightInProgress(nightly, files, night_services(planner, trials, budget, files), known)
         planner.check_baseline(baseline(nightly.settings, progress.state), trials.rules)
+        check_anchor(planner, trials.rules)
         with budget.running(nightly.settings.budget):
-            measured = progress.try_releases()
+            progress.try_releases()
+            measured = progress.test_itself()
         return _finish(progress, measured, known, gates, setup)
 
 
@@ -75,11 +91,15 @@ def _finish(
     changes = new_changes(history.tracked, {gate.metric for gate in gates}, progress.state.changes)
     record = with_pages(files, nightly.results, measured)
     record = record.model_copy(update={"removed_images": removed, "changes": changes})
+    record = with_watch(record, files.nights(), nightly.settings.heartbeat)
     page = write_reports(files, record)
     webhook = nightly.settings.webhook
     posted = notify(webhook, record, page, setup.build_settings(), host.environment) if webhook else None
     record = record.model_copy(update={"posted": posted})
     write_reports(files, record)
     progress.end(record)
+    files.write_metrics(metrics(record))
+    ended = datetime.fromisoformat(record.ended_at)
+    write_watch(watch(progress.state, files.nights(), ended, nightly.settings.heartbeat), files.watch_folder)
     write_overview(files, history)
     return NightResult(record, page)

@@ -10,16 +10,18 @@ from orchestrator.domain import BuildSettings
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
-from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.files import WATCH_FOLDER, NightFiles
 from orchestrator.regression.nightly.notify import message, post, shown
 from orchestrator.regression.nightly.settings import WebhookEntry
 from orchestrator.regression.nightly.state import Night, Posted
+from orchestrator.regression.nightly.watch import Watch
 from orchestrator.regression.releases.package_index import proxies_for
 from orchestrator.reporting.formats import HTML, render
-from orchestrator.reporting.formats.html import INDEX
+from orchestrator.reporting.formats.html import INDEX, write_pages
 from orchestrator.reporting.inline import Link
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
+from orchestrator.reporting.reports.watch import WATCH
 from orchestrator.results.writing import write_atomically
 from orchestrator.workflows.outputs import REGRESSION_FOLDER
 
@@ -65,10 +67,18 @@ def nightly_history(results: Path, cache: Path, known: Sequence[AcknowledgedEntr
     return NightlyHistory(tuple(tracked), series_of(measured))
 
 
+def write_watch(watch: Watch, folder: Path) -> Path:
+    """Write the page about the watch itself and return its path. Raises `HostError` if it cannot be written."""
+    return write_pages(((INDEX, render(WATCH, watch, HTML)),), folder)
+
+
 def write_overview(files: NightFiles, history: NightlyHistory) -> None:
     """Write the page that lists all nights, and the history next to it."""
     write_history(history.tracked, files.folder / "history", history.every)
-    links = (Link("History: series over all nights", f"history/{INDEX}"),)
+    links = (
+        Link("History: series over all nights", f"history/{INDEX}"),
+        Link("Watch: the noise of the rig, and what alarms were worth", f"{WATCH_FOLDER}/{INDEX}"),
+    )
     write_atomically(files.folder / INDEX, render(NIGHTS, (files.nights(), links), HTML))
 
 

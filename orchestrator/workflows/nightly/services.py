@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.night import NightServices
+from orchestrator.regression.nightly.services import NightServices
 from orchestrator.regression.releases.package_index import Offered, offered_releases
 from orchestrator.running import new_run_name
 from orchestrator.workflows.inputs.planned_matrix import with_own_index
-from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
+from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.trials import Trials
 
 
 @dataclass
@@ -61,6 +62,7 @@ def night_services(planner: NightlyPlanner, trials: Trials, budget: Budget, file
         measure=trials.measure,
         unsupported_reason=planner.unsupported_reason,
         check_listed=planner.check_listed,
+        measure_itself=trials.measure_itself if nightly.settings.self_test else None,
         now=_now,
         is_over=host.stop.is_set,
         is_interrupted=lambda: budget.is_interrupted,

@@ -1,177 +1,26 @@
-"""The trials of a night, which plan one release after the other next to its baseline, and measure it."""
+"""The trials of a night, which measure one release after the other next to its baseline."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from packaging.utils import canonicalize_name
-
-from orchestrator.catalog import UnsupportedError, shipped_catalog
-from orchestrator.domain import Framework, Status
+from orchestrator.domain import Status
 from orchestrator.errors import InputError
-from orchestrator.matrix.model import parse_pin, release_key
-from orchestrator.planning import Selection
-from orchestrator.planning.selection import matches
-from orchestrator.regression.nightly.decide import TrialOutcomes, is_listed
-from orchestrator.regression.nightly.loading import Nightly, load
-from orchestrator.regression.nightly.night import TrialResult
+from orchestrator.regression.anchoring import Anchor
+from orchestrator.regression.nightly.decide import TrialOutcomes
+from orchestrator.regression.nightly.services import TrialResult
 from orchestrator.regression.nightly.state import Tonight
-from orchestrator.regression.pairing import Pair, Pairing
-from orchestrator.regression.releases.package_index import Offered
-from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Gate, Rules, looks_up_to
-from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.carry_out import MeasuredTrial, first_plan, trial_of
+from orchestrator.regression.trials.files import Trial
 from orchestrator.reporting.reports.regression import write_html
 from orchestrator.results.store import Run
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.measure.pair import (
-    MeasureOptions,
-    PairRun,
-    RegressionSetup,
-    SourceOptions,
-    check_single_steps,
-    measure,
-    new_pair_run,
-    regression_setup,
-    resumed_pair_run,
-)
+from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
+from orchestrator.workflows.nightly.anchor import anchored_pairing
+from orchestrator.workflows.nightly.past import NOTHING, Past
+from orchestrator.workflows.nightly.planner import NightlyPlanner
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.outputs import REGRESSION_FOLDER
-
-MAX_LISTED = 5
-"""Releases that a message names."""
-
-
-@dataclass(frozen=True)
-class NightlyPlanner:
-    """Plans the tests of watched releases by the catalog, the matrix and the selection."""
-
-    nightly: Nightly
-    setup: RegressionSetup
-
-    @classmethod
-    def of(cls, file: Path, options: SourceOptions, host: Host) -> "NightlyPlanner":
-        """Load a `nightly.yaml` and its matrix. Raises `InputError` with every mistake."""
-        nightly = load(file, shipped_catalog())
-        return cls(nightly, regression_setup(nightly.matrix, options, host))
-
-    def unknown_reason(self, version: str) -> str | None:
-        """Return the reason neither catalog nor matrix has an environment for a release, or None."""
-        try:
-            self._pythons(version)
-        except UnsupportedError as error:
-            return error.reason
-        return None
-
-    def unsupported_reason(self, release: PublishedRelease) -> str | None:
-        """Return the reason no environment can take a published release, or None."""
-        try:
-            pythons = self._pythons(release.version)
-        except UnsupportedError as error:
-            return error.reason
-        if not pythons or any(release.runs_on(python) for python in pythons):
-            return None
-        wanted = " or ".join(release.requires_python)
-        return f"{self.nightly.name} {release.version} asks for Python {wanted}; the catalog has {', '.join(pythons)}"
-
-    def _pythons(self, version: str) -> tuple[str, ...]:
-        """Return the Pythons of the catalog's environment, or none for an image of the user's own.
-
-        Raises `UnsupportedError`.
-        """
-        pin = parse_pin(self.nightly.settings.watch)
-        version = version if self.nightly.settings.package is None else pin.version or ""
-        frameworks = self.setup.matrix.frameworks
-        own = (axes for axes in frameworks if axes.name == pin.name and (axes.image or axes.dockerfile))
-        if any(release_key(version) == release_key(each) for axes in own for each in axes.versions):
-            return ()
-        backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
-        return self.setup.planner.catalog.pythons(Framework(pin.name, version, backend))
-
-    def check_baseline(self, baseline: str, rules: Rules) -> None:
-        """Raise `InputError` if no selected cell of the baseline can be measured, or none decides by the rules."""
-        if reason := self.unknown_reason(baseline):
-            place = self._origin(baseline) if self.nightly.settings.package is None else self.nightly.at("watch")
-            raise InputError(f"{place}: {reason}")
-        side = self._side(baseline)
-        try:
-            pairing = self.setup.pair(side, side)
-        except InputError as error:
-            raise InputError(*(f"{self.nightly.at('matrix')}: {message}" for message in error.messages)) from None
-        mistakes = [
-            f"{self.nightly.at('select', index)}: {glob!r} matches no pair of cells of {side.pin}; there is, for "
-            f"example, {pairing.pairs[0].id}"
-            for index, glob in enumerate(self.nightly.settings.select or ())
-            if not any(_matches(glob, pair) for pair in pairing.pairs)
-        ]
-        if not mistakes and not any(self._selected(pairing)):
-            mistakes = [f"{self.nightly.at('exclude')}: leaves nothing of what is selected; drop one of its globs"]
-        if mistakes:
-            raise InputError(*mistakes)
-        try:
-            check_single_steps(self.pair(baseline, baseline), rules)
-        except InputError as error:
-            raise InputError(*(f"{self.nightly.at('metrics')}: {message}" for message in error.messages)) from None
-
-    def check_listed(self, baseline: str, offered: Offered) -> None:
-        """Raise `InputError` if the baseline's environments pin what is watched and no index has that release.
-
-        An image of the user's own pins nothing. Nothing is raised while a place does not answer.
-        """
-        if offered.problems or is_listed(baseline, offered.releases):
-            return
-        side, watched = self._side(baseline), canonicalize_name(self.nightly.distribution)
-        plan = self.setup.planner.pair(side, side).plan
-        pinned = {canonicalize_name(name) for image in plan.images for name, _ in image.environment.expected_versions}
-        if watched not in pinned:
-            return
-        versions = [release.version for release in reversed(offered.releases)]
-        more = f" and {len(versions) - MAX_LISTED} older ones" if len(versions) > MAX_LISTED else ""
-        raise InputError(
-            f"{self._origin(baseline)}: no package index of this site has {watched} {baseline}; "
-            f"name one that there is: {', '.join(versions[:MAX_LISTED])}{more}"
-        )
-
-    def _origin(self, baseline: str) -> str:
-        """Return the place that a baseline comes from, for messages."""
-        nightly = self.nightly
-        key = next((key for key in ("first", "baseline") if getattr(nightly.settings, key) == baseline), "")
-        if key:
-            return nightly.at(key)
-        other = f"accept another one with orchestrator nightly accept {nightly.name}==VERSION"
-        return f"{nightly.path}: baseline: {baseline} was accepted; {other}"
-
-    def pair(self, release: str, baseline: str) -> Pairing:
-        """Pair a release with its baseline. Raises `UnsupportedError` if the release cannot do what is selected."""
-        sides = self._side(baseline), self._side(release)
-        try:
-            every = self.setup.planner.pair(*sides)
-        except InputError as error:
-            # The baseline was planned by itself before: it is the release that cannot be.
-            raise UnsupportedError("; ".join(error.messages)) from None
-        if not any(self._selected(every)):
-            reason = next((each.reason for each in every.gone), "the globs speak of other cells")
-            raise UnsupportedError(f"nothing of what is selected can be done with {release}: {reason}")
-        settings = self.nightly.settings
-        select = tuple(glob for glob in settings.select or () if any(_matches(glob, pair) for pair in every.pairs))
-        return self.setup.pair(*sides, Selection(select, settings.exclude or ()))
-
-    def _side(self, version: str) -> Side:
-        return self.setup.side(self.nightly.side(version), self.nightly.at("watch"))
-
-    def _selected(self, pairing: Pairing) -> Iterator[Pair]:
-        select, exclude = self.nightly.settings.select, self.nightly.settings.exclude
-        for pair in pairing.pairs:
-            wanted = not select or any(_matches(glob, pair) for glob in select)
-            if wanted and not any(_matches(glob, pair) for glob in exclude or ()):
-                yield pair
-
-
-def _matches(glob: str, pair: Pair) -> bool:
-    """Return true if a glob names a pair. The mark of a side next to itself is not part of a cell's name."""
-    baseline = pair.baseline.replace("-side=baseline/", "/", 1)
-    return any(matches(glob, name) for name in (pair.id, baseline, pair.candidate))
 
 
 @dataclass(frozen=True)
@@ -181,30 +30,45 @@ class Trials:
     planner: NightlyPlanner
     gates: tuple[Gate, ...]
     options: MeasureOptions
+    past: Past = NOTHING
 
     @property
     def rules(self) -> Rules:
         """Return the rules of every trial of the night."""
         most_blocks = self.planner.nightly.settings.max_blocks
-        return Rules(gates=self.gates, looks=looks_up_to(most_blocks, "max_blocks"))
+        return Rules(gates=self.gates, looks=looks_up_to(most_blocks, "max_blocks"), doubted=self.past.doubted)
 
     def measure(self, tonight: Tonight, begins: Callable[[str], None]) -> TrialResult:
-        """Measure a release next to its baseline, or go on with the run that was begun for it.
+        """Measure a release next to its baseline, and to the anchor, or go on with the run that was begun for it.
 
         `begins` is called with the name of the run before it begins.
         """
-        setup, settings = self.planner.setup, self.planner.nightly.settings
         pairing = self.planner.pair(tonight.release, tonight.baseline)
-        pair_run = self._begun(tonight.run, pairing, self.rules)
+        with_anchor, anchor = anchored_pairing(self.planner, pairing, tonight, self.past)
+        return self._measured(tonight.run, with_anchor, anchor, begins)
+
+    def measure_itself(self, tonight: Tonight, begins: Callable[[str], None]) -> TrialResult:
+        """Measure a baseline against itself, with the other name on the second side of the trial."""
+        pairing = self.planner.pair(tonight.baseline, tonight.baseline)
+        named = replace(pairing, candidate=self.planner.side(tonight.release))
+        return self._measured(tonight.run, named, None, begins)
+
+    def _measured(
+        self, run: str, pairing: Pairing, anchor: Anchor | None, begins: Callable[[str], None]
+    ) -> TrialResult:
+        setup, settings = self.planner.setup, self.planner.nightly.settings
+        trial = trial_of(pairing, self.rules, anchor)
+        pair_run = self._begun(run, pairing, trial)
         if pair_run is None:
             runtime = RuntimeName(settings.runtime)
-            pair_run = new_pair_run(setup, pairing, self.rules, self.planner.nightly.results, runtime)
+            new = new_pair_run(setup, pairing, self.rules, self.planner.nightly.results, runtime)
+            pair_run = replace(new, trial=trial)
         begins(pair_run.job.run.name)
         measured = measure(pair_run, self.options, setup.host)
         write_html(measured.regression, measured.run.folder / REGRESSION_FOLDER)
         return TrialResult(measured.regression, trial_outcomes(measured), _candidate_images(measured))
 
-    def _begun(self, name: str, pairing: Pairing, rules: Rules) -> PairRun | None:
+    def _begun(self, name: str, pairing: Pairing, trial: Trial) -> PairRun | None:
         """Return the run that was begun, or None if there is none, it is of another trial, or it cannot go on here."""
         nightly, setup = self.planner.nightly, self.planner.setup
         run = Run(nightly.results / name)
@@ -217,8 +81,7 @@ class Trials:
             setup.host.say(f"started again: {error}")
             return None
         # A plan grows in blocks while it is carried out.
-        is_same = first_plan(begun.job.plan, rules) == first_plan(pairing.plan, rules)
-        if is_same and begun.trial == trial_of(pairing, rules):
+        if begun.trial == trial and first_plan(begun.job.plan, trial.rules) == first_plan(pairing.plan, trial.rules):
             return begun
         setup.host.say(f"started again: what is measured or what decides has changed since {name}, which stays")
         return None

@@ -19,6 +19,8 @@ from orchestrator.clusters.folder import ClusterRun
 from orchestrator.documents import DocumentKind
 from orchestrator.images import BuildFailure, Built
 from orchestrator.images.registries.pushing import PushedImage
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.state import Alarm, State
 from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import build, option_values, schemas
@@ -63,6 +65,8 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "search-record": ("bisect", "--resume", "bisect-20260510T030405Z-0000", "--results", "searches"),
     "night-record": ("nightly",),
     "accepted-release": ("nightly", "accept", "mxnet==1.9.1"),
+    "answered-alarms": ("nightly", "ack", "mxnet==1.6.0", "wrong"),
+    "watch-status": ("nightly", "status"),
     "history": ("history", "--results", "nights"),
     "exported-bundle": ("export", "--offline"),
     "verified-bundle": ("verify", "bundle"),
@@ -103,6 +107,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "noop.yaml").write_text(MATRIX)
     (tmp_path / "k8s.yaml").write_text(SITE)
     (tmp_path / "nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.5.1\n")
+    (tmp_path / "nightly").mkdir()
+    state = State(watched="mxnet", alarms=(Alarm(release="1.6.0", cell="cpu/mlp-train-b32", metric="throughput"),))
+    NightFiles(tmp_path / "nightly").write_state(state)
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "mxnet-1.5.1-py3-none-any.whl").touch()
     for name, value in (("PIP_NO_INDEX", "1"), ("PIP_FIND_LINKS", str(tmp_path / "wheels"))):
@@ -136,11 +143,12 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def commands_with_a_document() -> set[str]:
-    return {f"nightly {words[1]}" if words[:2] == ("nightly", "accept") else words[0] for words in CASES.values()}
+    return {" ".join(words[:2]) if words[:1] == ("nightly",) else words[0] for words in CASES.values()}
 
 
 def test_every_command_has_a_document() -> None:
-    assert commands_with_a_document() == {*COMMANDS, "nightly accept"} - NO_DOCUMENT
+    below = {"nightly accept", "nightly ack", "nightly status"}
+    assert commands_with_a_document() == {*COMMANDS, *below} - NO_DOCUMENT
 
 
 def test_every_document_has_a_command() -> None:

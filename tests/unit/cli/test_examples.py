@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Program
 
 PROGRAM: Any = typer.main.get_command(program())
 TOP = PROGRAM.make_context("orchestrator", ["schema"])
-ACCEPT = "nightly accept"
+BELOW = ("nightly accept", "nightly ack", "nightly status")
 
 
 def _loaded(words: list[str]) -> tuple[Any, list[str]]:
@@ -30,11 +30,11 @@ def _examples(name: str) -> list[str]:
 
 
 def _every() -> Iterator[Any]:
-    for name in (*COMMANDS, ACCEPT):
+    for name in (*COMMANDS, *BELOW):
         yield from (pytest.param(name, line, id=line) for line in _examples(name))
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, ACCEPT])
+@pytest.mark.parametrize("name", [*COMMANDS, *BELOW])
 def test_every_command_ends_with_its_examples(name: str, command: Program) -> None:
     code, out, _ = command(*name.split(), "--help")
 

@@ -44,12 +44,13 @@ for line in json.load(sys.stdin):
     print(json.dumps([line, sorted(modules - loaded)]), file=sys.stderr)
     loaded |= modules
 """
+BELOW = ("nightly accept", "nightly ack", "nightly status")
 COMPLETED = (
-    "", "do", *(f"{command} --" for command in COMMANDS), "nightly ac", "nightly accept --", "schema ",
+    "", "do", *(f"{command} --" for command in (*COMMANDS, *BELOW)), "nightly ac", "schema ",
     "run --runtime ", "run --plan ", "run --resume ", "-q report --color ", "report --format ", "history --format ",
     "regress --format ", "report ", "show latest ", "compare latest:torch --select t", "run --repeats x --re",
 )  # fmt: skip
-HELP = ("--version", "--help", *(f"{command} --help" for command in COMMANDS), "nightly accept --help")
+HELP = ("--version", "--help", *(f"{command} --help" for command in (*COMMANDS, *BELOW)))
 
 
 def _loaded(lines: Sequence[str], folder: Path) -> dict[str, set[str]]:

@@ -31,7 +31,7 @@ def matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "nightly accept"])
+@pytest.mark.parametrize("name", [*COMMANDS, "nightly accept", "nightly ack", "nightly status"])
 def test_every_command_offers_the_options(name: str, command: Program) -> None:
     code, out, _ = command(*name.split(), "-h")
 

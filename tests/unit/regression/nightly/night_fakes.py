@@ -12,11 +12,12 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import OrchestratorError
 from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
-from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord
+from orchestrator.regression.model import Anchored, Confirmation, Judged, JudgedPair, Regression, SideRecord
 from orchestrator.regression.nightly.decide import TrialOutcomes
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
-from orchestrator.regression.nightly.night import NightInProgress, NightServices, TrialResult
+from orchestrator.regression.nightly.night import NightInProgress
+from orchestrator.regression.nightly.services import NightServices, TrialResult
 from orchestrator.regression.nightly.settings import NightlyFile
 from orchestrator.regression.nightly.state import Judgement, Night, Tonight
 from orchestrator.regression.releases.package_index import Offered
@@ -59,6 +60,11 @@ def regression(tonight: Tonight, *pairs: JudgedPair, complete: bool = True) -> R
     )  # fmt: skip
 
 
+def anchored(pair: JudgedPair, *, anchor: str = "1.4.1") -> Anchored:
+    """What is found of a release next to the anchor."""
+    return Anchored(anchor=side(anchor), tolerance=0.05, pairs=(pair,))
+
+
 def side(version: str) -> SideRecord:
     return SideRecord(text=f"mxnet=={version}", label=f"mxnet {version}")
 
@@ -87,6 +93,12 @@ class World:
     """True if the last of them is cut short."""
     at_trial: Callable[[], None] = lambda: None
     """Called within a trial: where a test kills the night."""
+    anchored: dict[str, JudgedPair] = field(default_factory=dict)
+    """By release: what is found of it next to the anchor."""
+    itself: Sequence[JudgedPair] | OrchestratorError | None = None
+    """What is found of the baseline against itself; None if no night measures it."""
+    judged_names: list[str] = field(default_factory=list)
+    """The names that were judged in place of the baseline."""
     nights: int = 0
     said: list[str] = field(default_factory=list)
 
@@ -111,6 +123,7 @@ class World:
             listener=lambda event: self.said.append(str(getattr(event, "message", event))),
             host="far",
             new_name=f"night-{self.nights}",
+            measure_itself=None if self.itself is None else self._measure_itself,
         )
         return NightInProgress(
             nightly(self.folder, **self.asked), NightFiles(self.folder / "reports"), means, self.known
@@ -130,9 +143,20 @@ class World:
             (self.outcome(self.baseline), *(Outcome(cell, 0, Status.OK) for cell in self.lacking)),
             (self.outcome(status), *self.lacking.values()),
         )
-        return TrialResult(
-            regression(tonight, *pairs, complete=not self.cut), ended, (f"bench/mxnet:{tonight.release}",)
-        )
+        found = regression(tonight, *pairs, complete=not self.cut)
+        if tonight.release in self.anchored:
+            found = found.model_copy(update={"anchored": anchored(self.anchored[tonight.release])})
+        return TrialResult(found, ended, (f"bench/mxnet:{tonight.release}",))
+
+    def _measure_itself(self, tonight: Tonight, told: Callable[[str], None]) -> TrialResult:
+        self.judged_names.append(tonight.release)
+        self.trials.append((tonight.release, tonight.baseline, tonight.run))
+        if isinstance(self.itself, OrchestratorError):
+            raise self.itself
+        told(tonight.run or f"run-{tonight.release}")
+        self.at_trial()
+        ended = TrialOutcomes((self.outcome(self.baseline),), (self.outcome(self.baseline),))
+        return TrialResult(regression(tonight, *self.itself or (), complete=not self.cut), ended)
 
     def outcome(self, status: Status) -> Outcome:
         return Outcome(CELL, 0, status, reason="" if status is Status.OK else self.why)

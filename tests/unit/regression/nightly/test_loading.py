@@ -105,6 +105,19 @@ acknowledged: none.yaml
         ("watch: mxnet\nkeep_images: -1", "should be at least 0, not -1"),
         ("baseline: 1.5.1", "'watch' is missing"),
         ("watch: mxnet\nwebhook: {url: ''}", "webhook.url: is no URL that one can post to"),
+        ("watch: mxnet\nanchor: {release: newest}", "3:19: anchor.release: 'newest' is no version: write a release"),
+        ("watch: mxnet\nanchor: {tolerance: 5%}", "anchor: 'release' is missing"),
+        (
+            "watch: mxnet\nanchor: {release: 1.4.1, tolerance: 5}",
+            "anchor.tolerance: '5' is no tolerance; write a share",
+        ),
+        ("watch: mxnet\nanchor: {release: 1.4.1, tolerence: 5%}", "unknown key 'tolerence'; did you mean 'tolerance'?"),
+        (
+            "watch: mxnet\nfirst: 1.5.1\nanchor: {release: 1.6.0}",
+            "anchor.release: 1.6.0 is newer than the first 1.5.1: write an older release, or the same",
+        ),
+        ("watch: mxnet\nheartbeat: -1", "should be at least 0, not -1"),
+        ("watch: mxnet\nself_test: often", "self_test"),
         ("watch: mxnet\nwebhook: {url: file:///hook}", "webhook.url: is no URL that one can post to"),
     ],
 )

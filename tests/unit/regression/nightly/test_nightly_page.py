@@ -17,7 +17,7 @@ from orchestrator.cli.program import program
 from orchestrator.matrix.values.shapes import Shape
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.loading import load
-from orchestrator.regression.nightly.settings import NightlyFile, WebhookEntry
+from orchestrator.regression.nightly.settings import AnchorEntry, NightlyFile, WebhookEntry
 from orchestrator.regression.nightly.state import Judgement
 from tests.documented import blocks
 
@@ -54,7 +54,11 @@ def test_every_documented_command_is_understood() -> None:
     for line in found:
         words = shlex.split(line, comments=True)[1:]
         options = [word for word in words if word.startswith("-")]
-        shown = CliRunner().invoke(program(), [*words[: 2 if "accept" in words else 1], "--help"]).output
+        shown = (
+            CliRunner()
+            .invoke(program(), [*words[: 2 if words[1:2] in (["accept"], ["ack"], ["status"]) else 1], "--help"])
+            .output
+        )
         assert all(option in shown for option in options), (line, shown)
 
 
@@ -81,7 +85,7 @@ def test_every_judgement_is_explained() -> None:
 
 def test_the_page_lists_every_key_and_default() -> None:
     """Every key is listed on the page with its default, as the loader has it."""
-    assert rows("All keys") == [*keys(NightlyFile), *keys(WebhookEntry, "webhook.")]
+    assert rows("All keys") == [*keys(NightlyFile), *keys(AnchorEntry, "anchor."), *keys(WebhookEntry, "webhook.")]
     assert rows("Acknowledge a change") == [*keys(AcknowledgedEntry)]
 
 

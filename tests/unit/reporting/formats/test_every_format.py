@@ -22,10 +22,12 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.watch import WATCH
 from orchestrator.resources import ROOT
 from orchestrator.workflows.outputs import chosen_format
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_night
+from tests.unit.regression.nightly.watch_records import a_watch
 from tests.unit.regression.search.search_records import a_search
 from tests.unit.reporting import clusters, synthetic
 from tests.unit.reporting.reports.test_regression_report import EVERY
@@ -39,12 +41,14 @@ KINDS: dict[str, tuple[Kind[Any], Callable[[Path], Any]]] = {
     "night": (NIGHT, lambda _: a_night()),
     "nights": (NIGHTS, lambda _: ([a_night()], ())),
     "search": (SEARCH, a_search),
+    "watch": (WATCH, lambda _: a_watch()),
     "history": (HISTORY, lambda _: series(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))),
 }
 LACKED: dict[str, Set[str]] = {
     "night": {"short", "value", "records"},
     "nights": {"short", "full", "value", "records", "suites"},
     "search": {"value", "records", "suites"},
+    "watch": {"records", "suites"},
     "history": {"suites"},
 }
 """Layouts that a kind does not have, because no command shows it so; any other layout must be there."""

@@ -10,7 +10,7 @@ from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.rules import Gate, Rules
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
-from orchestrator.workflows.nightly.trials import NightlyPlanner
+from orchestrator.workflows.nightly.planner import NightlyPlanner
 
 P99 = Rules(gates=(Gate("latency_p99", 0.1),), looks=(6, 12))
 

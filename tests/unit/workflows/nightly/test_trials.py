@@ -14,7 +14,8 @@ from orchestrator.regression.rules import parse_gates
 from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions, SourceOptions, regression_setup
-from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
+from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.trials import Trials
 
 MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [mlp]\nmodes: [train, infer]\nsteps: 10\n"
 NIGHTLY = "version: 1\nwatch: noop\ndistribution: noop\nfirst: '1'\nruntime: host\n"
