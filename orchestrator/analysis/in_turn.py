@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from orchestrator.analysis.device_effects import Observed, device_effects
 from orchestrator.analysis.estimates import Estimate, estimate
-from orchestrator.analysis.ratios import Ratio, ratio
+from orchestrator.analysis.ratios import AT_ONCE, Ratio, RatioRule, ratio
 
 
 class Timed(NamedTuple):
@@ -18,7 +18,7 @@ class Timed(NamedTuple):
     """Such as samples/s; positive."""
 
 
-def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed]) -> Ratio:
+def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed], rule: RatioRule = AT_ONCE) -> Ratio:
     """Compare the rates of two cells: repeat by repeat if both went over several GPUs together.
 
     Then two repeats or more of one number ran on the same GPUs on both sides, and all repeats did not run on the same.
@@ -31,8 +31,8 @@ def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed]) -> Rati
         if (other := others.get(each.repeat)) is not None and each.devices == other.devices
     ]
     if len(pairs) < 2 or not _went_over_several([candidate, baseline]):
-        return ratio([each.rate for each in candidate], [each.rate for each in baseline])
-    return ratio([one for one, _ in pairs], [other for _, other in pairs], paired=True)
+        return ratio([each.rate for each in candidate], [each.rate for each in baseline], rule)
+    return ratio([one for one, _ in pairs], [other for _, other in pairs], rule, paired=True)
 
 
 def levelled(cells: Mapping[str, Sequence[Timed]]) -> Mapping[str, Estimate]:
