@@ -6,20 +6,20 @@ Real figures are measured in containers, by `python -m bench regress bisect nigh
 
 import argparse
 import json
-import math
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from inspect import cleandoc
 from typing import Any
 
 import numpy as np
 
-from bench import otava_change_points, simulated
+from bench import otava_change_points, rankings, simulated
 from bench.records import ROOT, conditions, counted, merged, where
+from bench.rows import Row, mean, share
 from orchestrator.analysis.change_points import change_points
 from orchestrator.analysis.comparison import Verdict, looks
 from orchestrator.analysis.percentiles import bounds
@@ -28,39 +28,6 @@ from orchestrator.modes.parts.settings import LATENCY_STEPS
 FIGURES, PAGE = ROOT / "docs" / "detection.json", ROOT / "docs" / "detection.md"
 CELLS = 20
 ALARMS = (Verdict.SLOWER, Verdict.FASTER)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure with its wanted value."""
-
-    what: str
-    wanted: str
-    """Empty if the figure is only shown."""
-    value: float
-    error: float | None
-    """Standard error of the simulation; None if the figure is a time."""
-    draws: str
-    within: bool | None
-    unit: str = ""
-
-
-def share(what: str, hits: int, draws: int, drawn: str, *, low: float = 0.0, high: float = 1.0) -> Row:
-    """Return a share of draws with its bars."""
-    value = hits / draws
-    # One more hit and one more miss are added, as a share of none is not known without error.
-    smooth = (hits + 1) / (draws + 2)
-    error = math.sqrt(smooth * (1 - smooth) / draws)
-    bars = [f"≥ {low:.1%}"] * (low > 0) + [f"≤ {high:.1%}"] * (high < 1)
-    wanted = ", ".join(bars).replace("%", " %")
-    return Row(what, wanted, value, error, f"{draws} {drawn}", low <= value <= high if wanted else None, "%")
-
-
-def mean(what: str, values: list[float], drawn: str, unit: str, high: float | None = None) -> Row:
-    """Return a mean over draws."""
-    value, error = statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values))
-    wanted = "" if high is None else f"≤ {high:g}"
-    return Row(what, wanted, value, error, f"{len(values)} {drawn}", None if high is None else value <= high, unit)
 
 
 def nights(count: int = 4000) -> Iterator[Row]:
@@ -220,6 +187,7 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "percentiles": ("Percentiles of single steps", percentiles),
     "changes": ("Change points", changes),
     "bisection": ("Searches", bisection),
+    "rankings": ("Rankings until decided", rankings.rows),
     "speed": ("Time to find change points", speed),
 }
 

@@ -12,9 +12,10 @@ from itertools import combinations, count, takewhile
 from typing import Final
 
 from orchestrator.analysis.comparison import ALPHA, Look, Verdict, looks
+from orchestrator.analysis.contrasts import Contrast
 from orchestrator.analysis.estimates import Estimate, estimate, exponential, log_mean
-from orchestrator.analysis.in_turn import Timed, ratio_in_turn
-from orchestrator.analysis.ratios import TOLERANCE, Ratio, RatioRule
+from orchestrator.analysis.in_turn import Timed, contrast_in_turn
+from orchestrator.analysis.ratios import TOLERANCE, Ratio, RatioRule, ratio_of
 
 MOST_BLOCKS: Final = 64
 """Blocks at the last look, unless a user says otherwise."""
@@ -56,15 +57,18 @@ class RankingLooks:
         has no repeat. Source: Jennison and Turnbull, "Interim analyses: the repeated confidence interval approach",
         J. Royal Statistical Society B 51 (1989).
         """
-        over = _without_a_look(candidate, baseline, self.tolerance)
+        last: tuple[Contrast, RatioRule, int] | None = None
         for look in self.levels(family):
             sides = before(candidate, look.blocks), before(baseline, look.blocks)
             if all(sides):
                 rule = RatioRule(look.confidence, self.tolerance, look.equivalence)
-                over = replace(ratio_in_turn(*sides, rule), blocks=look.blocks)
-            if over.verdict is not Verdict.INCONCLUSIVE:
-                break
-        return over
+                last = contrast_in_turn(*sides), rule, look.blocks
+                if last[0].repeats > 1 and rule.verdict(last[0]) is not Verdict.INCONCLUSIVE:
+                    break
+        if last is None:
+            return _without_a_look(candidate, baseline, self.tolerance)
+        apart, rule, blocks = last
+        return replace(ratio_of(apart, rule), blocks=blocks)
 
     def estimate(self, repeats: Sequence[Timed], planned: int) -> Estimate:
         """Estimate the rate of a cell of so many planned repeats, by those up to its last look.
@@ -86,7 +90,7 @@ def before(repeats: Sequence[Timed], blocks: int) -> list[Timed]:
 
 
 def _without_a_look(candidate: Sequence[Timed], baseline: Sequence[Timed], tolerance: float) -> Ratio:
-    over = ratio_in_turn(candidate, baseline, RatioRule(tolerance=tolerance))
+    over = ratio_of(contrast_in_turn(candidate, baseline), RatioRule(tolerance=tolerance))
     return replace(over, low=None, high=None, verdict=Verdict.INCONCLUSIVE, more_repeats=None)
 
 

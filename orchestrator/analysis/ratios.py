@@ -102,7 +102,11 @@ def ratio(
     Raises `ValueError` if a side has no repeat, if one is not positive and finite, and if the sides of pairs differ in
     length.
     """
-    apart = contrast(candidate_repeats, baseline_repeats, paired=paired)
+    return ratio_of(contrast(candidate_repeats, baseline_repeats, paired=paired), rule)
+
+
+def ratio_of(apart: Contrast, rule: RatioRule) -> Ratio:
+    """Return the ratio of two cells by their contrast."""
     value, levels = exponential(apart.value), (rule.confidence, rule.tolerance, rule.equivalence)
     if apart.repeats < 2:
         return Ratio(value, None, None, Verdict.INCONCLUSIVE, None, *levels)
