@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import otava_change_points, rankings, simulated
+from bench import otava_change_points, precision, rankings, simulated
 from bench.records import ROOT, conditions, counted, merged, where
 from bench.rows import Row, mean, share
 from orchestrator.analysis.change_points import change_points
@@ -188,6 +188,7 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "changes": ("Change points", changes),
     "bisection": ("Searches", bisection),
     "rankings": ("Rankings until decided", rankings.rows),
+    "precision": ("Repeats for a wanted interval", precision.rows),
     "speed": ("Time to find change points", speed),
 }
 

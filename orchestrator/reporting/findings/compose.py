@@ -12,6 +12,7 @@ from orchestrator.reporting.findings import claims
 from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
 from orchestrator.reporting.findings.efficiency import with_efficiencies
 from orchestrator.reporting.findings.groups import Judge, group, unknown
+from orchestrator.reporting.findings.limits import with_limits
 from orchestrator.reporting.findings.looks import at_its_look, compared_groups, ranking_looks, run_line, with_looks
 from orchestrator.reporting.findings.looks_model import until_decided
 from orchestrator.reporting.findings.model import (
@@ -71,8 +72,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         if workload.rules.times_steps
     ]
     compared = tuple(with_efficiencies(ranked, cells))
-    if looks:
-        compared = tuple(with_looks(each, by_id) for each in compared)
+    compared = tuple(with_limits(with_looks(each, by_id) if looks else each, by_id) for each in compared)
     images = image_reports(plan.images, cells, environments)
     asked = until_decided(decisions) if decisions else None
     return Report(

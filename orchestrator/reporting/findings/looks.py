@@ -9,6 +9,7 @@ from orchestrator.analysis.comparison import OF_FIGURES, Verdict
 from orchestrator.analysis.in_turn import Timed
 from orchestrator.analysis.rankings import RankingLooks, family_of
 from orchestrator.domain import Cell, Outcome, Plan, Status, System, Workload
+from orchestrator.reporting.findings.limits import limits_lines
 from orchestrator.reporting.findings.looks_model import GroupLooks, OpenPair, UntilDecided
 from orchestrator.reporting.findings.model import CellReport, Group
 from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
@@ -130,8 +131,8 @@ def looks_lines(group: Group) -> Iterator[str]:
 
 
 def remarks(group: Group) -> tuple[str, ...]:
-    """Return the lines that stand below the table of a group: on parity, on its looks, on its floors."""
-    return (*parity_lines(group), *looks_lines(group), *floor_lines(group))
+    """Return the lines that stand below the table of a group: on parity, looks, limits and floors."""
+    return (*parity_lines(group), *looks_lines(group), *limits_lines(group), *floor_lines(group))
 
 
 def _cost(pair: OpenPair) -> str:

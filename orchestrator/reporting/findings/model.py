@@ -13,6 +13,7 @@ from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
 from orchestrator.reporting.findings.cluster_model import ClusterReport, PartOnNode
+from orchestrator.reporting.findings.limits_model import GroupLimits
 from orchestrator.reporting.findings.looks_model import GroupLooks, UntilDecided
 
 StatusCounts = tuple[tuple[Status, int], ...]
@@ -126,7 +127,7 @@ class GroupFinding(StrEnum):
 class Group(LaterFields):
     """Cells that do the same work on the same kind of system, which alone are compared."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": (), "node": "", "looks": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": (), "node": "", "looks": None, "limits": None}
 
     system: System
     workload: Workload
@@ -149,6 +150,8 @@ class Group(LaterFields):
     """The node that measured it, in a run on a cluster; empty in any other run."""
     looks: GroupLooks | None = None
     """What the looks of a run until decided decided of it; None in any other run."""
+    limits: GroupLimits | None = None
+    """What limits its intervals; None if no cell has repeats enough to say so."""
 
     @property
     def cell_ids(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_TITLE,
     efficiency_rows,
 )
+from orchestrator.reporting.findings.limits import limits_lines
 from orchestrator.reporting.findings.looks import looks_lines
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, EFFECTS_TITLE, effect_rows
@@ -92,7 +93,7 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
         yield _ranking(view, part, names)
     if part.floors:
         yield _floors(view, part, names)
-    lines = (*parity_lines(group), *looks_lines(group)) if part.first == 1 else ()
+    lines = (*parity_lines(group), *looks_lines(group), *limits_lines(group)) if part.first == 1 else ()
     if lines:
         yield Items(lines)
     yield from (Paragraph(line) for line in shared_texts.waiting_lines(cells))
