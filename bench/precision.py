@@ -4,8 +4,8 @@
 
 A pilot run has a fixed number of repeats of every cell. `plan --for` gives repeats and blocks by it, with the 90 %
 range of each half-width; a second run measures exactly that. The stated range is to hold the measured half-width of 16
-cells or more, and the mean of the expected ones is to be within 10 % of the mean of the measured ones. It takes one to two
-hours. With `--keep` it continues where it was.
+cells or more, and the mean of the expected ones is to be within 10 % of the mean of the measured ones. It takes about
+two hours. With `--keep` it continues where it was.
 """
 
 import argparse
