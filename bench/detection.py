@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from bench import otava_change_points, simulated, watches
-from bench.detection_rows import Row, mean, share
+from bench import otava_change_points, precision, rankings, simulated, watches
 from bench.records import ROOT, conditions, counted, merged, where
+from bench.rows import Row, mean, share
 from orchestrator.analysis.change_points import change_points
 from orchestrator.analysis.comparison import Verdict, looks
 from orchestrator.analysis.percentiles import bounds
@@ -189,6 +189,8 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "bisection": ("Searches", bisection),
     "drifts": ("Slow drift", watches.drifts),
     "watch": ("The watch itself", watches.watch),
+    "rankings": ("Rankings until decided", rankings.rows),
+    "precision": ("Repeats for a wanted interval", precision.rows),
     "speed": ("Time to find change points", speed),
 }
 

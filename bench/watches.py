@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bench.detection_rows import Row, bounded, mean, share
+from bench.rows import Row, bounded, mean, share
 from bench.simulated import RUN_DEVIATION, TOLERANCE, Floats
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.judge.findings import confirmed, needs_confirmation

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from orchestrator.analysis.contrasts import Contrast, contrast
 from orchestrator.analysis.device_effects import Observed, device_effects
 from orchestrator.analysis.estimates import Estimate, estimate
-from orchestrator.analysis.ratios import Ratio, ratio
+from orchestrator.analysis.ratios import AT_ONCE, Ratio, RatioRule, ratio_of
 
 
 class Timed(NamedTuple):
@@ -18,7 +19,12 @@ class Timed(NamedTuple):
     """Such as samples/s; positive."""
 
 
-def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed]) -> Ratio:
+def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed], rule: RatioRule = AT_ONCE) -> Ratio:
+    """Compare the rates of two cells as `contrast_in_turn` does. Raises `ValueError` if a side has no repeat."""
+    return ratio_of(contrast_in_turn(candidate, baseline), rule)
+
+
+def contrast_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed]) -> Contrast:
     """Compare the rates of two cells: repeat by repeat if both went over several GPUs together.
 
     Then two repeats or more of one number ran on the same GPUs on both sides, and all repeats did not run on the same.
@@ -31,8 +37,8 @@ def ratio_in_turn(candidate: Sequence[Timed], baseline: Sequence[Timed]) -> Rati
         if (other := others.get(each.repeat)) is not None and each.devices == other.devices
     ]
     if len(pairs) < 2 or not _went_over_several([candidate, baseline]):
-        return ratio([each.rate for each in candidate], [each.rate for each in baseline])
-    return ratio([one for one, _ in pairs], [other for _, other in pairs], paired=True)
+        return contrast([each.rate for each in candidate], [each.rate for each in baseline])
+    return contrast([one for one, _ in pairs], [other for _, other in pairs], paired=True)
 
 
 def levelled(cells: Mapping[str, Sequence[Timed]]) -> Mapping[str, Estimate]:

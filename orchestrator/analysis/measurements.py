@@ -12,6 +12,7 @@ from pydantic import Field
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
+from orchestrator.analysis.variance import RepeatScatter, repeat_scatter
 from orchestrator.results.contract import Block, Result, steady_blocks
 from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.telemetry.contract import Telemetry
@@ -154,6 +155,8 @@ class RepeatMeasurement:
     """Energy of its GPUs over the blocks that count; None if it is not known."""
     steady_peak_device_bytes: Annotated[int | None, Field(exclude_if=_is_none)] = None
     """As `peak_device_bytes`, but from the end of the warm-up on; None where the framework cannot begin anew."""
+    scatter: Annotated[RepeatScatter | None, Field(exclude=True)] = None
+    """The scatter of its blocks and steps, which no document has."""
     search: Annotated[LargestBatch | None, Field(exclude_if=_is_none)] = None
     """The search for the largest batch; all else is then that of the largest try that fitted. None without one."""
 
@@ -197,6 +200,7 @@ def repeat_measurement(
         waiting=_median([None if block.waited_s is None else block.waited_s / block.wall_s for block in counted]),
         joules_per_sample=joules_per_sample(counted, telemetry),
         steady_peak_device_bytes=result.memory.steady_peak_device_bytes,
+        scatter=repeat_scatter(result, epochs=in_epochs),
         search=result.largest_batch,
     )
 

@@ -3,8 +3,10 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
@@ -14,6 +16,10 @@ _Repeats = TypeVar("_Repeats")
 
 TOLERANCE = 0.02
 """Ratios between 1/1.02 and 1.02 make no practical difference."""
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +38,57 @@ class Ratio:
     """
     confidence: float = CONFIDENCE
     tolerance: float = TOLERANCE
+    equivalence: Annotated[float | None, Field(exclude_if=_is_none)] = None
+    """Largest probability of a wrong `same`; None if `same` takes the interval that is shown inside the tolerance."""
+    blocks: Annotated[int | None, Field(exclude_if=_is_none)] = None
+    """The blocks of the look that it is of; None if it is of all repeats."""
 
     @property
     def inverse(self) -> "Ratio":
         """Return the same comparison from the view of the baseline."""
         swapped = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
-        return Ratio(
-            1 / self.value,
-            None if self.high is None else 1 / self.high,
-            None if self.low is None else 1 / self.low,
-            swapped.get(self.verdict, self.verdict),
-            self.more_repeats,
-            self.confidence,
-            self.tolerance,
+        return replace(
+            self,
+            value=1 / self.value,
+            low=None if self.high is None else 1 / self.high,
+            high=None if self.low is None else 1 / self.low,
+            verdict=swapped.get(self.verdict, self.verdict),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RatioRule:
+    """The levels and the tolerance by which a ratio gets its verdict."""
+
+    confidence: float = CONFIDENCE
+    """Confidence of the interval that is shown, and of `faster` and `slower`."""
+    tolerance: float = TOLERANCE
+    equivalence: float | None = None
+    """Level of each of two one-sided tests for `same`; None asks the interval that is shown to lie in the tolerance."""
+
+    def verdict(self, apart: Contrast, further: int = 0) -> Verdict:
+        """Return the verdict on a contrast, now or if its value and scatter stay after further repeats."""
+        half, bound = apart.half_width(self.confidence, further), math.log1p(self.tolerance)
+        equal_half = half
+        if self.equivalence is not None:
+            equal_half = apart.half_width(1 - 2 * self.equivalence, further)
+        if abs(apart.value) + equal_half <= bound:
+            return Verdict.SAME
+        if apart.value - half > 0:
+            return Verdict.FASTER
+        if apart.value + half < 0:
+            return Verdict.SLOWER
+        return Verdict.INCONCLUSIVE
+
+
+AT_ONCE = RatioRule()
+"""The rule of a pair that is looked at once, with the number of repeats set before."""
 
 
 def ratio(
     candidate_repeats: Sequence[float],
     baseline_repeats: Sequence[float],
-    confidence: float = CONFIDENCE,
-    tolerance: float = TOLERANCE,
+    rule: RatioRule = AT_ONCE,
     *,
     paired: bool = False,
 ) -> Ratio:
@@ -61,42 +97,27 @@ def ratio(
     The ratio is that of the geometric means, with Welch's t interval on the logarithms, so that the sides may scatter
     differently. With `paired`, the repeats at one place belong together, and the interval is that of their ratios.
     `same` needs the whole interval inside 1/(1 + tolerance) … 1 + tolerance. This is an equivalence test, whose wider
-    interval makes it stricter than Schuirmann's two one-sided tests (J. Pharmacokinet. Biopharm. 15, 1987).
+    interval makes it stricter than Schuirmann's two one-sided tests (J. Pharmacokinet. Biopharm. 15, 1987), which a
+    rule with an `equivalence` asks for. `same` goes before the others.
     Raises `ValueError` if a side has no repeat, if one is not positive and finite, and if the sides of pairs differ in
     length.
     """
-    apart = contrast(candidate_repeats, baseline_repeats, paired=paired)
-    value = exponential(apart.value)
+    return ratio_of(contrast(candidate_repeats, baseline_repeats, paired=paired), rule)
+
+
+def ratio_of(apart: Contrast, rule: RatioRule) -> Ratio:
+    """Return the ratio of two cells by their contrast."""
+    value, levels = exponential(apart.value), (rule.confidence, rule.tolerance, rule.equivalence)
     if apart.repeats < 2:
-        return Ratio(value, None, None, Verdict.INCONCLUSIVE, None, confidence, tolerance)
-    half = apart.half_width(confidence)
-    verdict = _verdict(apart.value, half, tolerance)
-    more = None
-    if verdict is Verdict.INCONCLUSIVE:
-        more = _more_repeats(apart, confidence, tolerance)
-    low, high = exponential(apart.value - half), exponential(apart.value + half)
-    return Ratio(value, low, high, verdict, more, confidence, tolerance)
+        return Ratio(value, None, None, Verdict.INCONCLUSIVE, None, *levels)
+    half, verdict = apart.half_width(rule.confidence), rule.verdict(apart)
+    more = _more_repeats(apart, rule) if verdict is Verdict.INCONCLUSIVE else None
+    return Ratio(value, exponential(apart.value - half), exponential(apart.value + half), verdict, more, *levels)
 
 
-def _verdict(difference: float, half: float, tolerance: float) -> Verdict:
-    bound = math.log1p(tolerance)
-    if -bound <= difference - half and difference + half <= bound:
-        return Verdict.SAME
-    if difference - half > 0:
-        return Verdict.FASTER
-    if difference + half < 0:
-        return Verdict.SLOWER
-    return Verdict.INCONCLUSIVE
-
-
-def _more_repeats(apart: Contrast, confidence: float, tolerance: float) -> int | None:
+def _more_repeats(apart: Contrast, rule: RatioRule) -> int | None:
     """Return the fewest further repeats of each side after which the narrower interval gives a verdict."""
-    return fewest_further(
-        max(apart.counts),
-        lambda further: (
-            _verdict(apart.value, apart.half_width(confidence, further), tolerance) is not Verdict.INCONCLUSIVE
-        ),
-    )
+    return fewest_further(max(apart.counts), lambda further: rule.verdict(apart, further) is not Verdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from orchestrator.planning.document_types import (
     PlannedFile,
     PlannedImage,
     PlannedScript,
+    PrecisionData,
     SearchedCell,
     SharedCell,
     ShorterCell,
@@ -26,14 +27,17 @@ from orchestrator.user_files import Script
 PLAN = DocumentKind("plan", 1, PlanData)
 
 
-def plan_envelope(plan: Plan, estimate: PlanEstimate) -> Envelope:
-    """Return the document of a plan with one row to a line. It is never whole in memory."""
-    return Envelope(PLAN, _json(plan, estimate))
+def plan_envelope(plan: Plan, estimate: PlanEstimate, precision: PrecisionData | None = None) -> Envelope:
+    """Return the document of a plan with one row to a line. It is never whole in memory.
+
+    `precision` is what a wanted interval takes, where one was asked for.
+    """
+    return Envelope(PLAN, _json(plan, estimate, precision))
 
 
-def _json(plan: Plan, estimate: PlanEstimate) -> Iterator[str]:
+def _json(plan: Plan, estimate: PlanEstimate, precision: PrecisionData | None) -> Iterator[str]:
     lead = "{"
-    for key, part in _parts(plan, estimate):
+    for key, part in (*_parts(plan, estimate), *([("precision", precision)] if precision else [])):
         yield f"{lead}\n {json_text(key)}: "
         if isinstance(part, Iterator):
             yield from _list(json_text(row) for row in part)

@@ -150,6 +150,50 @@ class PlannedCheck(TypedDict):
     model: str
 
 
+class ScatterData(TypedDict):
+    """The scatter of a cell at each level, as standard deviations of the logarithm; null where it is not known."""
+
+    step: float | None
+    block: float | None
+    """From block to block of a container, beyond the steps."""
+    container: float | None
+    run: float | None
+    """From run to run on this host, which no number of repeats of one run narrows."""
+    host: float | None
+
+
+class CellPrecisionData(TypedDict):
+    """The cheapest way to a wanted interval of one cell."""
+
+    id: str
+    basis: str
+    """`stored repeats`, `other cells` or `nothing`: what its scatter is known from."""
+    repeats: int | None
+    """None if nothing is known, or if a thousand would not do."""
+    blocks: int
+    """Timed blocks of each repeat."""
+    seconds: float | None
+    half_width: float | None
+    """Half of the interval that is expected, as a share of the throughput."""
+    half_width_low: float | None
+    """The 90 % range of it."""
+    half_width_high: float | None
+    stored_repeats: int
+    scatter: ScatterData | None
+
+
+class PrecisionData(TypedDict):
+    """The repeats that a plan takes for a wanted interval."""
+
+    wanted: float
+    """Half of the 95 % interval of a cell's throughput, as a share."""
+    repeats: int
+    seconds: float
+    unknown: list[str]
+    """Cells of whose scatter nothing is stored."""
+    cells: list[CellPrecisionData]
+
+
 class PlanData(TypedDict):
     """A plan with its estimate."""
 
@@ -168,3 +212,5 @@ class PlanData(TypedDict):
     profile: NotRequired[Profile]
     """The settings that took the place of the matrix's own; without any, there is no such key."""
     estimate: PlanEstimate
+    precision: NotRequired[PrecisionData]
+    """Only where an interval was asked for."""

@@ -1,5 +1,6 @@
 """Text inside the blocks of a document: figures in words, the same in every format, and parts that stand out."""
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,15 @@ from orchestrator.analysis.resources import GpuUse
 from orchestrator.domain import Options, Status
 from orchestrator.wording import factor, percent, plural, rate, seconds, three_digits
 
-LEGEND = (
-    f"Samples/s: geometric mean over the repeats. Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
+_LEGEND = (
+    "Samples/s: geometric mean over the repeats. Intervals: {}, from repeat to repeat. "
     "A rank such as 1–2: the repeats do not distinguish these. "
     "Step: median and 99th percentile with its interval (– if there are too few steps or one repeat), from a separate "
     "pass that is synchronised at every step. "
     "Start: import, build and first step. Memory: the highest of any repeat."
 )
+AT_ITS_LOOK = "interval at its look"
+"""The name of an interval of a run until decided, which is at the level of the look that it is of."""
 EPOCH_HEADS = ("Epochs", "Total time", "Without the first", "First epoch", "Later epochs", "Test accuracy")
 EPOCH_NOTE = (
     "Total time is the first step and all epochs. "
@@ -28,6 +31,17 @@ EPOCH_NOTE = (
 )
 _ENDLESS = 1000
 """A bound of a ratio beyond this says nothing."""
+
+
+def legend(*, at_looks: bool) -> str:
+    """Return the meaning of the columns of a ranking, which may be of a run until decided."""
+    usual = f"{100 * CONFIDENCE:.0f} %"
+    return _LEGEND.format(f"{usual} over all looks, at the level of each look" if at_looks else usual)
+
+
+def interval_name(estimates: Iterable[Estimate], usual: str) -> str:
+    """Return the name of the intervals of some rates, which is the `usual` one unless looks set their levels."""
+    return usual if all(each.confidence == CONFIDENCE for each in estimates) else AT_ITS_LOOK
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +91,14 @@ def gpu_figures(gpus: GpuUse | None) -> tuple[Figure, Figure, Figure]:
 def rate_interval(value: Estimate) -> str:
     """Return an interval as `12,990–13,830`, or the reason there is none."""
     if value.low is None or value.high is None:
-        return "1 repeat"
+        return "1 repeat" if value.n < 2 else "no look yet"
     return _rates(value.low, value.high)
 
 
 def next_interval(value: Estimate) -> str:
     """Return the range of one further repeat, `12,400–14,480`, or the reason there is none."""
     if value.next_low is None or value.next_high is None:
-        return "1 repeat"
+        return "1 repeat" if value.n < 2 else "–"
     return _rates(value.next_low, value.next_high)
 
 
@@ -176,6 +190,16 @@ def short_percent(share: float) -> str:
 def moment(iso: str) -> str:
     """Return a time in UTC with a space between date and time."""
     return iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
+
+
+def level(confidence: float) -> str:
+    """Return a confidence as `95 %` or `99.96 %`, with the digits that tell it from 100 %."""
+    missing = 100 * (1 - confidence)
+    return (
+        f"{100 * confidence:.{max(0, 1 - math.floor(math.log10(missing)))}f} %"
+        if missing < 0.5
+        else (f"{100 * confidence:.0f} %")
+    )
 
 
 def whole_percent(share: float) -> str:

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 
 from orchestrator.domain import Outcome
 from orchestrator.results.contract import Request, Result
+from orchestrator.results.decisions import Decisions
 from orchestrator.results.parity.contract import ParityResult
 from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.scripts.contract import ScriptResult
@@ -21,6 +22,7 @@ CONTRACT: Final[Mapping[str, Any]] = {
     "parity": ParityResult,
     "script": ScriptResult,
     "telemetry": Telemetry,
+    "decisions": Decisions,
 }
 """The types of the files of a run."""
 

@@ -37,8 +37,8 @@ KEEP_LAST = 1
 HISTORY_METRICS = ("throughput",)
 """The metrics whose series a history shows."""
 SCHEMAS = (
-    "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "telemetry", "event",
-    "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
+    "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "telemetry", "decisions",
+    "event", "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
     "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "kubernetes-jobs", "report", "side-by-side",
     "runs", "repeats", "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record",
     "accepted-release", "answered-alarms", "watch-status", "history", "exported-bundle", "verified-bundle",

@@ -20,6 +20,7 @@ from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
+from orchestrator.workflows.measure.precision import PlanPrecision, plan_precision, wanted_share
 from orchestrator.workflows.measure.slots import known
 
 MAX_NAMED = 3
@@ -67,6 +68,8 @@ class PlanOptions(PlanSource):
 
     results: Path = option_values.RESULTS
     """The results folder, whose runs of this host the estimate is made from."""
+    wanted: str | None = None
+    """Half of the interval that each throughput is to have, such as `2%`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ class PlanResult:
     """The bundle that the plan came in."""
     without_source: tuple[ImageSpec, ...] = ()
     """Images whose CUDA libraries come from an image that NVIDIA has deleted."""
+    precision: PlanPrecision | None = None
+    """What a wanted interval takes; None if none was asked for."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -120,11 +125,18 @@ def plan(options: PlanOptions, host: Host) -> PlanResult:
 
     Example: `plan(PlanOptions(select=["mxnet-*"]), this_host()).estimate.run_s`
     """
+    share = None if options.wanted is None else wanted_share(options.wanted)
     bundle = chosen_bundle("plan", options, host)
     if bundle is not None:
         wanted = wanted_plan(bundle, options)
-        return PlanResult(wanted, _estimated(wanted, options.results), bundle.matrix(), bundle)
+        precision = _precision(wanted, options.results, share)
+        return PlanResult(wanted, _estimated(wanted, options.results), bundle.matrix(), bundle, precision=precision)
     planned = plan_matrix(options, host)
     estimate = _estimated(planned.plan, options.results, planned.matrix.own_datasets)
     without = without_source(planned.plan.images, planned.settings)
-    return PlanResult(planned.plan, estimate, planned.document, without_source=without)
+    precision = _precision(planned.plan, options.results, share)
+    return PlanResult(planned.plan, estimate, planned.document, without_source=without, precision=precision)
+
+
+def _precision(plan: Plan, results: Path, share: float | None) -> PlanPrecision | None:
+    return None if share is None else plan_precision(plan, runs(results), inventory(), share)

@@ -9,6 +9,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import Report
+from orchestrator.results.decisions import Decisions, write_decisions
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
 from orchestrator.workflows import option_values
@@ -17,6 +18,7 @@ from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle
 from orchestrator.workflows.inputs.data import with_carried_data, with_data
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
 from orchestrator.workflows.measure import jobs
+from orchestrator.workflows.measure.asked_looks import AskedLooks, check_budget, until_decided, with_first_blocks
 from orchestrator.workflows.measure.jobs import Job, Setting, begun
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.outputs import WrittenPage, report_page
@@ -54,6 +56,12 @@ class RunOptions(PlanSource):
     """A file of `push`, whose images are pulled by digest where the engine lacks them. Nothing is built then."""
     exclusive: bool = False
     """Measure one cell at a time, also where cells on different GPUs are known not to disturb each other."""
+    until_decided: bool = False
+    """Measure block by block until every comparison of every group is decided."""
+    max_blocks: int | None = None
+    """Most blocks of a run until decided, in place of 64."""
+    budget: str | None = None
+    """Most time of a run until decided, such as `2h`. With `resume`, in place of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,8 @@ def run(options: RunOptions, host: Host) -> RunResult:
     job = replace(_job(options, host), images=source)
     carry_out(job, options, host, _resume_command(job.run))
     report = read_report(job.run)
-    failed = has_failed(job.plan.cells, job.run.outcomes(job.plan.cells))
+    cells = job.run.plan().cells  # of a run until decided, the plan has grown
+    failed = has_failed(cells, job.run.outcomes(cells))
     return RunResult(job.run, report, report_page(job.run, report), host.stop.is_set(), failed)
 
 
@@ -100,8 +109,10 @@ def carry_out(job: Job, options: RunOptions, host: Host, go_on: str) -> None:
     policy = Policy(
         job.plan.seed, options.jobs, options.retries, options.fail_fast, options.retry_failed, options.extra_repeats
     )
+    decisions = None if options.resume else _decisions(options)
     setting = Setting(
         options.idle_wait_s,
+        keep=lambda run: write_decisions(run, decisions) if decisions else None,
         retry_failed=options.retry_failed,
         selects=True,
         prune_images=options.prune_images,
@@ -112,7 +123,10 @@ def carry_out(job: Job, options: RunOptions, host: Host, go_on: str) -> None:
             host.say(f"warning: {warning}")
         try:
             with begun(job, setting, host) as surroundings:
-                list(execute(job.plan, surroundings, policy))
+                if adaptive := until_decided(surroundings, policy, _asked_looks(options)):
+                    adaptive.carry_out()
+                else:
+                    list(execute(job.plan, surroundings, policy))
         except HostError as error:
             if not job.run.has_begun:
                 raise
@@ -123,24 +137,37 @@ def _job(options: RunOptions, host: Host) -> Job:
     results, runtime = options.results, options.runtime
     if options.resume is not None:
         refuse_changes(options)
-        return jobs.resumed(results, options.resume, runtime, options.base_image, host)
+        job = jobs.resumed(results, options.resume, runtime, options.base_image, host)
+        check_budget(job.run, _asked_looks(options))
+        return job
     if options.retry_failed:
         raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
     if bundle := chosen_bundle("run", options, host):
         plan = with_carried_data(wanted_plan(bundle, options), bundle, options.data, host)
-        return jobs.of_bundle(bundle, plan, results, runtime, options.repeats)
+        return with_first_blocks(jobs.of_bundle(bundle, plan, results, runtime, options.repeats), _decisions(options))
     planned = plan_matrix(options, host)
     planned = replace(planned, plan=with_data(planned.plan, planned.matrix, options.data, host))
-    return jobs.new(planned, results, runtime, options.repeats)
+    return with_first_blocks(jobs.new(planned, results, runtime, options.repeats), _decisions(options))
+
+
+def _asked_looks(options: RunOptions) -> AskedLooks:
+    return AskedLooks(options.until_decided, options.max_blocks, options.budget)
+
+
+def _decisions(options: RunOptions) -> Decisions | None:
+    """Return what a new run until decided is asked. Raises `InputError` for options that it does not go with."""
+    given = {"--repeats": options.repeats is not None, "--quick": options.quick, "--prune-images": options.prune_images}
+    return _asked_looks(options).decisions([name for name, is_given in given.items() if is_given])
 
 
 def refuse_changes(options: RunOptions) -> None:
     """Raise `InputError` for options that the plan of a stored run has settled."""
     settled = (options.file, options.plan, options.select, options.exclude, options.repeats, options.models)
-    if any(settled) or options.data or options.no_parity or options.strict or options.quick:
+    of_looks = options.until_decided or options.max_blocks is not None
+    if any(settled) or options.data or options.no_parity or options.strict or options.quick or of_looks:
         raise InputError(
             "--resume goes on with the run's own plan: leave out --file, --plan, --select, --exclude, --models, "
-            "--data, --repeats, --quick, --no-parity and --strict"
+            "--data, --repeats, --quick, --no-parity, --strict, --until-decided and --max-blocks"
         )
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from bench import detection, simulated
+from bench.rows import share
 from orchestrator.analysis.comparison import Verdict, looks
 
 
 def test_page_says_what_holds_and_what_not() -> None:
-    found = detection.share("alarms", 30, 1000, "nights", high=0.05)
-    missed = detection.share("steps", 700, 1000, "series", low=0.8)
+    found = share("alarms", 30, 1000, "nights", high=0.05)
+    missed = share("steps", 700, 1000, "series", low=0.8)
     on = {"at": "2026-11-22T02:25:06", "commit": "abc1234", "cpus": 2, "cpu": "x", "kernel": "6.1"}
     rows = [vars(row) for row in (found, missed)]
 

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
-        "plan", epilog=examples("orchestrator plan -f matrix.yaml", "orchestrator plan --select 'mxnet-*' --json")
+        "plan",
+        epilog=examples(
+            "orchestrator plan -f matrix.yaml",
+            "orchestrator plan --select 'mxnet-*' --json",
+            "orchestrator plan --for 2%",
+        ),
     )(plan)
 
 
@@ -45,6 +50,14 @@ def plan(
     strict: Strict = False,
     quick: Quick = False,
     results: Results = option_values.RESULTS,
+    wanted: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="SHARE",
+            help="Show the repeats and the time that a throughput within this share takes, such as 2%.",
+        ),
+    ] = None,
     json: Json = False,
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
 ) -> None:
@@ -54,11 +67,12 @@ def plan(
     from orchestrator import planning
     from orchestrator.workflows import plan as workflow
     from orchestrator.workflows.documents.measure import LONG_MATRIX
+    from orchestrator.workflows.measure.precision import precision_data
     from orchestrator.workflows.plan import PlanOptions
 
     options = PlanOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, models=models, no_parity=no_parity,
-        strict=strict, quick=quick, results=results,
+        strict=strict, quick=quick, results=results, wanted=wanted,
     )  # fmt: skip
     planned = workflow.plan(options, this_host())
     if long and json:
@@ -66,7 +80,8 @@ def plan(
     elif long:
         sys.stdout.write(yaml.safe_dump(planned.matrix, sort_keys=False, allow_unicode=True))
     elif json:
-        speech.print_document(planning.plan_envelope(planned.plan, planned.estimate))
+        precision = precision_data(planned.precision) if planned.precision else None
+        speech.print_document(planning.plan_envelope(planned.plan, planned.estimate, precision))
     else:
         _show(planned)
 
@@ -75,6 +90,7 @@ def _show(planned: "PlanResult") -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from orchestrator.cli.measure.precision import show_precision
     from orchestrator.workflows.inputs.bundle_plans import script_lines
 
     plan = planned.plan
@@ -95,3 +111,5 @@ def _show(planned: "PlanResult") -> None:
         speech.say(f"warning: {warning}")
     console.print()
     console.print(Text(planned.summary))
+    if planned.precision:
+        show_precision(planned.precision)

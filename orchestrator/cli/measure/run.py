@@ -41,7 +41,11 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "run",
-        epilog=examples("orchestrator run --select 'mxnet-*' --repeats 10", "orchestrator run --resume latest"),
+        epilog=examples(
+            "orchestrator run --select 'mxnet-*' --repeats 10",
+            "orchestrator run --until-decided --budget 2h",
+            "orchestrator run --resume latest",
+        ),
     )(run)
 
 
@@ -72,6 +76,20 @@ OnNode = Annotated[
         help="With --part: take its inputs from standard input, and leave its results in a file there.",
     ),
 ]
+UntilDecided = Annotated[
+    bool,
+    typer.Option(
+        "--until-decided",
+        help="Measure block by block, and only cells whose place in a ranking is open, until all are decided.",
+    ),
+]
+MaxBlocks = Annotated[
+    int | None, typer.Option("--max-blocks", metavar="N", help="The last look of --until-decided, in place of 64.")
+]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="TIME", help="Most time of a run --until-decided, such as 2h or 90m."),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 
 
@@ -91,6 +109,9 @@ def run(
     runtime: RuntimeOption = option_values.RuntimeName.AUTO,
     images: Images = None,
     repeats: Repeats = None,
+    until_decided: UntilDecided = False,
+    max_blocks: MaxBlocks = None,
+    budget: Budget = None,
     results: Results = option_values.RESULTS,
     resume: Resume = None,
     fail_fast: FailFast = False,
@@ -120,6 +141,7 @@ def run(
         results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
         extra_repeats=extra_repeats, idle_wait_s=idle_wait,
         prune_images=prune_images, exclusive=exclusive, images=images,
+        until_decided=until_decided, max_blocks=max_blocks, budget=budget,
         site=site, detach=detach, replicate=replicate,
     )  # fmt: skip
     if cluster.run(options, json=json):

@@ -11,6 +11,7 @@ from orchestrator.analysis.comparison import Look, Verdict
 from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.percentiles import least_steps
+from orchestrator.analysis.random_effects import one_way
 from orchestrator.catalog import KnownFault
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 from orchestrator.regression.judge import comparable
@@ -167,25 +168,13 @@ def _run_mean(repeats: Sequence[float]) -> float:
 
 
 def scatter(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> Nights:
-    """Return the variance within and between runs of a nested design, pooled over both sides.
-
-    Source: Searle, Casella and McCulloch, Variance Components (1992), the method of moments for a one-way layout.
-    """
-    inside = [[math.log(value) for value in run] for run in (*ones, *others)]
-    freedom = sum(len(run) - 1 for run in inside)
-    within = sum(len(run) * statistics.pvariance(run) for run in inside) / freedom if freedom else None
-    sides = [[statistics.fmean(map(math.log, run)) for run in side] for side in (ones, others)]
-    freedom_between = sum(len(side) - 1 for side in sides)
-    between = None
-    if freedom_between:
-        of_means = sum(len(side) * statistics.pvariance(side) for side in sides) / freedom_between
-        explained = (within or 0.0) * statistics.fmean(1 / len(run) for run in inside)
-        between = max(0.0, of_means - explained)
+    """Return the scatter within runs and from run to run, pooled over both sides."""
+    split = one_way([ones, others])
     return Nights(
         baseline=len(ones),
         candidate=len(others),
-        within=None if within is None else math.sqrt(within),
-        between=None if between is None else math.sqrt(between),
+        within=None if split.within is None else math.sqrt(split.within),
+        between=None if split.between is None else math.sqrt(split.between),
     )
 
 

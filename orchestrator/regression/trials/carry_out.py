@@ -5,7 +5,7 @@ that was killed goes on at the same place and comes to the same end.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -20,7 +20,8 @@ from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.files import Trial, write_regression
 from orchestrator.regression.trials.questions import Question, anchored, questions
-from orchestrator.results.records import EnvironmentRecord, RunRecord, plan_from_json, plan_to_json
+from orchestrator.results.growing import GrowingRun, growing_run, with_repeats
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.user_files import stand_in_warnings
@@ -28,45 +29,7 @@ from orchestrator.user_files import stand_in_warnings
 
 def first_plan(plan: Plan, rules: Rules) -> Plan:
     """Return the plan of the first look."""
-    return _with_repeats(plan, dict.fromkeys((cell.id for cell in plan.cells), rules.looks[0]), at_least=False)
-
-
-@dataclass
-class GrowingRun:
-    """A run with its record and plan, which are read from its files once."""
-
-    run: Run
-    record: RunRecord
-    plan: Plan
-
-    def grown(self, repeats: Mapping[str, int]) -> Plan:
-        """Return the plan with at least so many repeats of some cells, by id."""
-        return _with_repeats(self.plan, repeats)
-
-    def write_plan(self, plan: Plan) -> None:
-        """Record a plan that has grown."""
-        self.plan = plan
-        self.record = self.record.model_copy(update={"plan": plan_to_json(plan)})
-        self.run.write_record(self.record)
-
-
-def growing_run(run: Run) -> GrowingRun:
-    """Read the record of a run. Raises `InputError` where it cannot be read."""
-    record = run.record()
-    return GrowingRun(run, record, plan_from_json(record.plan))
-
-
-def _with_repeats(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:
-    """Return a plan with so many repeats of some cells. Repeats are only taken away unless `at_least`."""
-    return replace(
-        plan,
-        cells=tuple(
-            replace(cell, repeats=max(repeats[cell.id], cell.repeats if at_least else 1))
-            if cell.id in repeats
-            else cell
-            for cell in plan.cells
-        ),
-    )
+    return with_repeats(plan, dict.fromkeys((cell.id for cell in plan.cells), rules.looks[0]), at_least=False)
 
 
 def trial_of(pairing: Pairing, rules: Rules, anchor: Anchor | None = None) -> Trial:

@@ -14,6 +14,7 @@ from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Unpaired
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
+from orchestrator.results.decisions import is_until_decided
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 
@@ -65,9 +66,9 @@ def stored_trial(run: Run) -> Trial:
 
 
 def blocks_follow_sight(run: Run) -> bool:
-    """Return true if a regression test chose the number of blocks of a run by its results."""
+    """Return true if the number of blocks of a run was chosen by its results: by looks, or by those of a test."""
     if not (run.folder / TRIAL_FILE).exists():
-        return False
+        return is_until_decided(run)
     looks = stored_trial(run).rules.looks
     return len(looks) > 1 or any(cell.repeats > looks[-1] for cell in run.plan().cells)
 

@@ -21,6 +21,7 @@ from orchestrator.reporting.charts.scales import (
     spread,
 )
 from orchestrator.reporting.findings.model import CellReport
+from orchestrator.reporting.inline import AT_ITS_LOOK, interval_name
 
 _LAST_TICK = 93.0
 """Text of a tick further right would not fit a narrow screen."""
@@ -133,7 +134,10 @@ def _throughput(shown: Shown) -> Made:
                 cuts=scale.cuts((estimate.high, estimate.next_high)),
             )
         )
-    note = "a dot per repeat; thick: 95 % interval; thin: where one further repeat is expected (99 %)"
+    level = interval_name((each.throughput for _, each in shown), "95 % interval")
+    note = f"a dot per repeat; thick: {level}"
+    if level != AT_ITS_LOOK:
+        note += "; thin: where one further repeat is expected (99 %)"
     note += f"; {CUT_NOTE}" if any(lane.cuts for lane in lanes) else ""
     return lambda rest: Chart(
         "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,

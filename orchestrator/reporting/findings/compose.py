@@ -12,6 +12,9 @@ from orchestrator.reporting.findings import claims
 from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
 from orchestrator.reporting.findings.efficiency import with_efficiencies
 from orchestrator.reporting.findings.groups import Judge, group, unknown
+from orchestrator.reporting.findings.limits import with_limits
+from orchestrator.reporting.findings.looks import at_its_look, compared_groups, ranking_looks, run_line, with_looks
+from orchestrator.reporting.findings.looks_model import until_decided
 from orchestrator.reporting.findings.model import (
     CellReport,
     CheckReport,
@@ -23,6 +26,7 @@ from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.reporting.findings.shortened import shortened_lines, smoke_headline, smoke_lines
 from orchestrator.reporting.findings.summary import headline
+from orchestrator.results.decisions import Decisions, stored_decisions
 from orchestrator.results.evidence import Stored, read_cells, read_check
 from orchestrator.results.records import EnvironmentRecord, RunRecord
 from orchestrator.results.store import Run
@@ -41,14 +45,16 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     judge: Judge = unknown,
     checks: tuple[CheckReport, ...] = (),
     idle_builders: Collection[str] = (),
+    decisions: Decisions | None = None,
 ) -> Report:
     """Say what a run found.
 
     `stored` may come in any order and is read once; what the plan does not hold is left out, and a planned repeat
     without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once for each log that is shown.
     `judge` says whether two cells do the same work, by what the parity `checks` found.
-    `idle_builders` are those that compute nothing.
+    `idle_builders` are those that compute nothing. `decisions` are those of a run until decided.
     """
+    looks = ranking_looks(decisions) if decisions else None
     groups: dict[tuple[System, Workload], list[Cell]] = {}
     for cell in plan.cells:
         groups.setdefault((cell.system, cell.workload), []).append(cell)
@@ -56,14 +62,19 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         cell.id: label for members in groups.values() for cell, label in zip(members, labels(members), strict=True)
     }
     cells = tuple(_computing(plan, cell_reports(plan.cells, named, stored), idle_builders))
+    if looks:
+        ranked_ids = {cell.id for members in compared_groups(plan, idle_builders) for cell in members}
+        cells = tuple(at_its_look(cell, looks) if cell.cell.id in ranked_ids else cell for cell in cells)
     by_id = {cell.cell.id: cell for cell in cells}
     ranked = [
-        group(system, workload, [by_id[cell.id] for cell in members], judge)
+        group(system, workload, [by_id[cell.id] for cell in members], judge, looks)
         for (system, workload), members in groups.items()
         if workload.rules.times_steps
     ]
     compared = tuple(with_efficiencies(ranked, cells))
+    compared = tuple(with_limits(with_looks(each, by_id) if looks else each, by_id) for each in compared)
     images = image_reports(plan.images, cells, environments)
+    asked = until_decided(decisions) if decisions else None
     return Report(
         run=record.run,
         matrix=clean_line(plan.name),
@@ -71,7 +82,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         runtime=record.runtime,
         orchestrator_version=record.orchestrator_version,
         host=tuple(flatten(record.host)),
-        headline=smoke_headline(headline(compared, by_id), plan.profile),
+        headline=smoke_headline(headline(compared, by_id, asked), plan.profile),
         groups=compared,
         cells=cells,
         statuses=counts(repeat.outcome.status for cell in cells for repeat in cell.repeats),
@@ -79,6 +90,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         skips=tuple(Skip(clean_line(skip.cell_id), clean_line(skip.reason)) for skip in plan.skips),
         images=images,
         warnings=(
+            *([run_line(asked)] if asked else []),
             *smoke_lines(plan),
             *(clean_line(warning) for warning in plan.warnings),
             *stand_in_warnings(plan.data),
@@ -88,6 +100,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         checks=checks,
         study=claims.of_plan(plan, by_id, judge),
         profile=plan.profile,
+        until_decided=asked,
     )
 
 
@@ -112,6 +125,7 @@ def report(run: Run) -> Report:
         known.judge if plan.parity else unknown,
         known.reports(),
         idle_builders(),
+        stored_decisions(run),
     )
     compared = any(len(group.places) > 1 for group in content.groups)
     return content if plan.parity or not compared else replace(content, warnings=(*content.warnings, NOT_ASKED))

@@ -7,7 +7,7 @@ from orchestrator.analysis.in_turn import Timed, levelled_rates
 from orchestrator.analysis.ratios import Ratio, ratio
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.modes.parts.settings import Scaling
-from orchestrator.reporting.findings.groups import timed_repeats
+from orchestrator.reporting.findings.looks import timed
 from orchestrator.reporting.findings.model import CellReport, Efficiency, Group
 from orchestrator.reporting.inline import factor_range
 from orchestrator.wording import clean_line, factor
@@ -89,7 +89,7 @@ def _rates(cells: Iterable[CellReport]) -> Mapping[str, Sequence[float]]:
     by_system: dict[System, dict[str, Sequence[Timed]]] = {}
     rates: dict[str, Sequence[float]] = {}
     for cell in cells:
-        repeats = timed_repeats(cell)
+        repeats = timed(cell)
         rates[cell.cell.id] = [each.rate for each in repeats]
         if cell.computes and repeats and all(each.rate > 0 for each in repeats):
             by_system.setdefault(cell.cell.system, {})[cell.cell.id] = repeats

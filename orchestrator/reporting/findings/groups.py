@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import Estimate
 from orchestrator.analysis.in_turn import Timed, levelled, ratio_in_turn
 from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.analysis.rankings import RankingLooks, family_of
 from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio_matrix
 from orchestrator.domain import Cell, System, Workload
+from orchestrator.reporting.findings.looks import timed
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.summary import finding, floor_finding
 
@@ -20,6 +23,8 @@ _MOST_TRIED = 8
 
 Judge = Callable[[Cell, Cell], PairParity | None]
 """True if two cells do the same work; None if nothing is known about it."""
+Compare = Callable[[Sequence[Timed], Sequence[Timed]], Ratio]
+"""Compares the repeats of two cells."""
 Matrix = tuple[tuple[Ratio | None, ...], ...]
 
 
@@ -29,12 +34,20 @@ def unknown(one: Cell, other: Cell) -> PairParity | None:
     return None
 
 
-def group(system: System, workload: Workload, cells: Sequence[CellReport], judge: Judge = unknown) -> Group:
+def group(
+    system: System,
+    workload: Workload,
+    cells: Sequence[CellReport],
+    judge: Judge = unknown,
+    looks: RankingLooks | None = None,
+) -> Group:
     """Rank the cells of a group and say what was found.
 
-    What does other work never wins; what computes nothing has no place.
+    What does other work never wins; what computes nothing has no place. Cells of a run until decided are compared at
+    the `looks` of it.
     """
     idle, cells = [cell for cell in cells if not cell.computes], [cell for cell in cells if cell.computes]
+    compare = partial(looks.ratio, family=family_of(len(cells))) if looks else ratio_in_turn
     measured = [cell for cell in cells if cell.measurement is not None]
     rates = _rates(measured)
     measured.sort(key=lambda cell: -rates[cell.cell.id].value)
@@ -43,8 +56,8 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
     if best is not None:
         measured.sort(key=lambda cell: _apart(best, cell, judge))
     parity = _parity(measured, judge) if small else ()
-    matrix = _matrix(measured, parity) if small else ()
-    to_best = [row[0] for row in matrix] if small else _against(measured, judge)
+    matrix = _matrix(measured, parity, compare) if small else ()
+    to_best = [row[0] for row in matrix] if small else _against(measured, judge, compare)
     same = sum(over is None or over.verdict is not Verdict.NOT_COMPARABLE for over in to_best)
     spans = (
         ranks([row[:same] for row in matrix[:same]])
@@ -93,21 +106,18 @@ def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairPar
     return tuple(tuple(None if one is other else judge(one.cell, other.cell) for other in measured) for one in measured)
 
 
-def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]]) -> Matrix:
-    ratios = ratio_matrix([timed_repeats(cell) for cell in measured], ratio_in_turn)
+def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]], compare: Compare) -> Matrix:
+    ratios = ratio_matrix([timed(cell) for cell in measured], compare)
     return tuple(
         tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
         for row, works in zip(ratios, parity, strict=True)
     )
 
 
-def _against(measured: Sequence[CellReport], judge: Judge) -> list[Ratio | None]:
+def _against(measured: Sequence[CellReport], judge: Judge, compare: Compare) -> list[Ratio | None]:
     best = measured[0]
-    base = timed_repeats(best)
-    return [
-        None,
-        *(_judged(ratio_in_turn(timed_repeats(cell), base), judge(cell.cell, best.cell)) for cell in measured[1:]),
-    ]
+    fastest = timed(best)
+    return [None, *(_judged(compare(timed(cell), fastest), judge(cell.cell, best.cell)) for cell in measured[1:])]
 
 
 def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
@@ -119,16 +129,7 @@ def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
 def _rates(measured: Sequence[CellReport]) -> Mapping[str, Estimate]:
     """Return the throughput of each cell; on GPUs of mean speed, if they were given their GPUs in turn."""
     raw = {cell.cell.id: cell.measurement.throughput for cell in measured if cell.measurement is not None}
-    return raw | dict(levelled({cell.cell.id: timed_repeats(cell) for cell in measured}))
-
-
-def timed_repeats(cell: CellReport) -> list[Timed]:
-    """Return the repeats of a cell with their rates and their GPUs."""
-    return [
-        Timed(repeat.outcome.repeat, repeat.outcome.ran_on, repeat.measurement.samples_per_s)
-        for repeat in cell.repeats
-        if repeat.measurement is not None
-    ]
+    return raw | dict(levelled({cell.cell.id: timed(cell) for cell in measured}))
 
 
 def floors(idle: Sequence[CellReport], measured: Sequence[CellReport]) -> tuple[Floor, ...]:

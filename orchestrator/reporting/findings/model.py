@@ -13,6 +13,8 @@ from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
 from orchestrator.reporting.findings.cluster_model import ClusterReport, PartOnNode
+from orchestrator.reporting.findings.limits_model import GroupLimits
+from orchestrator.reporting.findings.looks_model import GroupLooks, UntilDecided
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
@@ -125,7 +127,7 @@ class GroupFinding(StrEnum):
 class Group(LaterFields):
     """Cells that do the same work on the same kind of system, which alone are compared."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": (), "node": ""}
+    LATER: ClassVar[Mapping[str, Any]] = {"efficiencies": (), "node": "", "looks": None, "limits": None}
 
     system: System
     workload: Workload
@@ -146,6 +148,10 @@ class Group(LaterFields):
     """Of the cells of a system with several GPUs, in the order of `places`."""
     node: str = ""
     """The node that measured it, in a run on a cluster; empty in any other run."""
+    looks: GroupLooks | None = None
+    """What the looks of a run until decided decided of it; None in any other run."""
+    limits: GroupLimits | None = None
+    """What limits its intervals; None if no cell has repeats enough to say so."""
 
     @property
     def cell_ids(self) -> tuple[str, ...]:
@@ -264,7 +270,9 @@ class Replicate:
 class Report(LaterFields):
     """A whole run with every planned cell × repeat and every skip."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"study": None, "profile": None, "cluster": None, "further": ()}
+    LATER: ClassVar[Mapping[str, Any]] = {
+        "study": None, "profile": None, "cluster": None, "further": (), "until_decided": None,
+    }  # fmt: skip
 
     run: str
     matrix: str
@@ -293,6 +301,8 @@ class Report(LaterFields):
     """The nodes of a run on a cluster, None for a run on one host."""
     further: tuple[Replicate, ...] = ()
     """The same cells as other nodes have measured them, where several nodes measure each part."""
+    until_decided: UntilDecided | None = None
+    """What a run until decided was asked; None for any other run."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:

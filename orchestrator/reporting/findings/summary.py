@@ -7,8 +7,9 @@ from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
+from orchestrator.reporting.findings.looks_model import UntilDecided
 from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding
-from orchestrator.reporting.inline import factor_interval, statuses
+from orchestrator.reporting.inline import factor_interval, level, statuses
 from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate, seconds
 
 _MOST_NAMES = 4
@@ -56,8 +57,12 @@ def _not_comparable(best: CellReport, apart: Sequence[CellReport]) -> list[str]:
     return [f"Not comparable with {best.label}: {listing_of(named, _MOST_NAMES)}."] if named else []
 
 
-def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
-    """Say in a sentence or two what all groups come to: which frameworks win how often, and what stays open."""
+def headline(groups: Sequence[Group], cells: Mapping[str, CellReport], asked: UntilDecided | None = None) -> str:
+    """Say in a sentence or two what all groups come to: which frameworks win how often, and what stays open.
+
+    `asked` is what a run until decided was asked.
+    """
+    sure = _CONFIDENCE if asked is None else f"each group at {100 * (1 - asked.alpha):g} % confidence over all looks"
     counts = Counter(group.conclusion for group in groups)
     compared = counts[GroupFinding.DECIDED] + counts[GroupFinding.SAME] + counts[GroupFinding.INCONCLUSIVE]
     wins = Counter(
@@ -73,9 +78,7 @@ def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
     parts += [f"others in {others:,}"] if others else []
     parts += [f"{counts[GroupFinding.SAME]:,} ended in a tie"] if counts[GroupFinding.SAME] else []
     parts += [f"{counts[GroupFinding.INCONCLUSIVE]:,} stayed inconclusive"] if counts[GroupFinding.INCONCLUSIVE] else []
-    sentences = (
-        [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)} ({_CONFIDENCE})."] if compared else []
-    )
+    sentences = [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)} ({sure})."] if compared else []
     for conclusion, sentence in _NOT_COMPARED.items():
         number = counts[conclusion]
         if number:
@@ -147,7 +150,7 @@ def _bare(over: Ratio) -> str:
 
 
 def _interval(over: Ratio) -> str:
-    return "no interval" if over.low is None else f"{100 * over.confidence:.0f} % interval {factor_interval(over)}"
+    return "no interval" if over.low is None else f"{level(over.confidence)} interval {factor_interval(over)}"
 
 
 def _rate(cell: CellReport) -> str:

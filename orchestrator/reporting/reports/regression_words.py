@@ -15,8 +15,8 @@ _UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat"
 _OWN_LEVEL = "is tested for each cell by itself, and the intervals guard all cells at once"
 REACHING = f"The interval that is shown may reach beyond it: this verdict {_OWN_LEVEL}."
 _FOLLOWS_SIGHT = (
-    "No share of false alarms can be given: a regression test chose the number of blocks, fresh ones included, by what "
-    "it saw in them."
+    "No share of false alarms can be given: a run chose the number of its blocks, fresh ones included, by what it saw "
+    "in them."
 )
 _MOST_NAMED = 3
 _ENDLESS = 1000

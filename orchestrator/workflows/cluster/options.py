@@ -38,6 +38,11 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
             raise InputError("--detach and --replicate are for a run on a cluster: name its site file with --site FILE")
         return None
     site = sites.load(path)
+    if options.until_decided:
+        raise InputError(
+            f"--until-decided looks at all cells of a group on one host, and {path} has nodes: leave one of them out, "
+            "or say --site none"
+        )
     if options.plan is not None:
         raise InputError("--plan and --site exclude each other: a site takes a matrix, and its images from `images`")
     if (options.detach or options.replicate is not None) and site.executor is Executor.LOCAL:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.ratios import Rank, ranks, ranks_by_intervals, ratio, ratio_matrix
+from orchestrator.analysis.ratios import Rank, RatioRule, ranks, ranks_by_intervals, ratio, ratio_matrix
 
 repeats = st.lists(st.floats(min_value=10, max_value=1000), min_size=1, max_size=8)
 
@@ -47,7 +47,7 @@ def test_sure_difference_within_tolerance_is_the_same() -> None:
     candidate, baseline = [101.0, 101.01, 100.99], [100.0, 100.01, 99.99]
 
     assert ratio(candidate, baseline).verdict is Verdict.SAME
-    assert ratio(candidate, baseline, tolerance=0.005).verdict is Verdict.FASTER
+    assert ratio(candidate, baseline, RatioRule(tolerance=0.005)).verdict is Verdict.FASTER
 
 
 def test_single_repeat_gives_no_interval_or_verdict() -> None:

@@ -47,6 +47,7 @@ SITE = "version: 1\nexecutor: kubernetes\nkubernetes: {image: o, claim: c, queue
 NOOP = ("-f", "noop.yaml", "--runtime", "host", "--idle-wait", "0")
 CASES: Mapping[str, tuple[str, ...]] = {
     "plan": ("plan",),
+    "plan again": ("plan", "--for", "2%"),
     "long-matrix": ("plan", "--long"),
     "images": ("build",),
     "dockerfiles": ("build", "--render", "dockerfiles"),

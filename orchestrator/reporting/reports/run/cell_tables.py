@@ -8,7 +8,16 @@ from orchestrator.analysis.measurements import PHASES, Measurement
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Details, Row, TableCell
 from orchestrator.reporting.findings.model import CellReport, Repeat
-from orchestrator.reporting.inline import Chip, Link, gpu_figures, next_interval, rate_interval, spaced, whole_percent
+from orchestrator.reporting.inline import (
+    Chip,
+    Link,
+    gpu_figures,
+    interval_name,
+    next_interval,
+    rate_interval,
+    spaced,
+    whole_percent,
+)
 from orchestrator.reporting.reports.run.view import (
     PageView,
     cell_table,
@@ -54,8 +63,9 @@ def learned(measured: Measured, names: Names, group: str) -> Details:
 
 def intervals(measured: Measured, names: Names, group: str, shares: Mapping[str, float | None] | None) -> Details:
     """Return how sure each throughput is, with the shares of a step that the harness takes."""
+    level = interval_name((each.throughput for _, each in measured), f"{whole_percent(CONFIDENCE)} interval")
     heads = (
-        *("Framework", "Repeats", "Samples/s", f"{whole_percent(CONFIDENCE)} interval"),
+        *("Framework", "Repeats", "Samples/s", level),
         f"One more repeat, {whole_percent(PREDICTION)}",
         *("Scatter of repeats", "Scatter of blocks", "Cores busy"),
         *(("Harness",) if shares is not None else ()),

@@ -10,19 +10,20 @@ from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_NUMBERS,
     efficiency_rows,
 )
+from orchestrator.reporting.findings.looks import remarks
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
-from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
 from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
 from orchestrator.reporting.findings.sweeps import sweeps
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
-    LEGEND,
     Phrase,
     epoch_figures,
     factor_interval,
+    interval_name,
     latency,
+    legend,
     rate_interval,
     repeats,
     statuses,
@@ -32,7 +33,7 @@ from orchestrator.reporting.reports.run.claims import full_claims
 from orchestrator.reporting.reports.run.nodes import node_blocks
 from orchestrator.wording import clean_line, factor, memory, rate, seconds
 
-_RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
+_RATIO = ("× best", "its interval", "Verdict")
 _DETAILS = ("Step p50", "Step p99", "its interval", "Start", "Memory", "Repeats")
 _NUMBERS = (0, 2, 3, 4, 5, 7, 8, 9, 10, 11)
 
@@ -53,7 +54,7 @@ def full(report: Report) -> Iterator[Block]:
     for group in report.groups:
         yield from _group(cells, group)
     if report.groups:
-        yield Paragraph(LEGEND)
+        yield Paragraph(legend(at_looks=report.until_decided is not None))
     if report.searches:
         yield Heading(largest_batches.TITLE)
         yield table(largest_batches.HEADS, largest_batches.rows(report.searches), largest_batches.NUMBERS)
@@ -81,11 +82,12 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
     yield Paragraph(group.sentence)
     if group.places:
         rows = [_row(cells[place.cell_id], place) for place in group.places]
-        yield table((*_RANKING, *_DETAILS), rows, _NUMBERS)
+        rates = (cell.measurement.throughput for cell in map(cells.get, group.cell_ids) if cell and cell.measurement)
+        ranking = ("Rank", "Framework", "Samples/s", interval_name(rates, "95 % interval"), *_RATIO)
+        yield table((*ranking, *_DETAILS), rows, _NUMBERS)
     waiting = shared_texts.waiting_lines(cells[place.cell_id] for place in group.places)
-    remarks = (*waiting, *parity_lines(group), *floor_lines(group))
-    if remarks:
-        yield Items(remarks)
+    if lines := (*waiting, *remarks(group)):
+        yield Items(lines)
     if effects := effect_rows(group, cells):
         yield Paragraph(EFFECTS_NOTE)
         yield table(EFFECTS_HEADS, effects, (3, 4))

@@ -32,10 +32,13 @@ from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_TITLE,
     efficiency_rows,
 )
+from orchestrator.reporting.findings.limits import limits_lines
+from orchestrator.reporting.findings.looks import looks_lines
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, EFFECTS_TITLE, effect_rows
 from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.inline import (
+    AT_ITS_LOOK,
     EPOCH_HEADS,
     EPOCH_NOTE,
     Chip,
@@ -43,6 +46,7 @@ from orchestrator.reporting.inline import (
     Tone,
     epoch_figures,
     factor_interval,
+    interval_name,
     rate_interval,
     seconds_bounds,
     whole_percent,
@@ -89,9 +93,9 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
         yield _ranking(view, part, names)
     if part.floors:
         yield _floors(view, part, names)
-    lines = parity_lines(group) if part.first == 1 else ()
+    lines = (*parity_lines(group), *looks_lines(group), *limits_lines(group)) if part.first == 1 else ()
     if lines:
-        yield Items(tuple(lines))
+        yield Items(lines)
     yield from (Paragraph(line) for line in shared_texts.waiting_lines(cells))
     measured = [(cell, cell.measurement) for cell in cells if cell.computes and cell.measurement]
     if any(cell.epochs for cell, _ in measured):
@@ -119,8 +123,9 @@ def _ranking(view: PageView, part: GroupPart, names: Names) -> Table:
         _rank(view.cells[place.cell_id], place, names, number, has_others=len(part.group.places) > 1)
         for number, place in enumerate(part.places, part.first)
     )
-    level = whole_percent(CONFIDENCE)
-    caption = f"Ranking by throughput, the best first; small figures below a value are its {level} interval"
+    rates = (cell.measurement.throughput for place in part.places if (cell := view.cells[place.cell_id]).measurement)
+    level = interval_name(rates, f"{whole_percent(CONFIDENCE)} interval")
+    caption = f"Ranking by throughput, the best first; small figures below a value are its {level}"
     label = f"Ranking of {part.group.label}"
     return Table(heads, tuple(rows), caption, label, is_sortable=True, look="ranking", name_column=1)
 
@@ -245,7 +250,8 @@ def _matrix(group: Group, cells: Sequence[CellReport]) -> Table:
     rows = (
         Row((cell.label, *(_ratio(over) for over in ratios))) for cell, ratios in zip(cells, group.ratios, strict=False)
     )
-    caption = f"Throughput of the row over that of the column, with the {whole_percent(CONFIDENCE)} interval"
+    level = AT_ITS_LOOK if group.looks else f"{whole_percent(CONFIDENCE)} interval"
+    caption = f"Throughput of the row over that of the column, with the {level}"
     label = f"Ratios of {group.label}"
     return Table(heads, tuple(rows), caption, label, is_filtered=False, is_narrow=True, look="matrix")
 

@@ -56,6 +56,11 @@ _FURTHER = "Where a further repeat on this host will lie, as far as the repeats 
 _RATIO = (
     "Welch's interval, for each pair by itself. Only cells of the same work on the same kind of system are compared."
 )
+_AT_ITS_LOOK = (
+    "The interval at the level of the look that decided, or of the last one. The levels of all looks and of all "
+    "comparisons of a group add up to the share of wrong verdicts that is allowed. Same is tested for each pair by "
+    "itself, by two one-sided tests."
+)
 _HARNESS = (
     "The part of a cell's step that the harness itself takes: the step of a cell that computes nothing over the cell's "
     "own."
@@ -240,6 +245,8 @@ def _meanings(report: Report) -> Iterator[tuple[str, str]]:
     level, wider = whole_percent(CONFIDENCE), whole_percent(PREDICTION)
     yield "Samples/s", _SAMPLES
     yield "Interval", f"A {level} t interval on the logarithm. {_COVERED}"
+    if report.until_decided:
+        yield "At its look", _AT_ITS_LOOK
     yield "One more repeat", f"{_FURTHER} a {wider} prediction interval."
     yield "Ratio", _RATIO
     yield "Same", f"The whole interval lies within {whole_percent(TOLERANCE)} of 1."

@@ -23,19 +23,20 @@ from orchestrator.reporting.blocks import (
     table,
 )
 from orchestrator.reporting.findings import largest_batches, shared_texts
+from orchestrator.reporting.findings.looks import remarks
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
-from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
+from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
 from orchestrator.reporting.findings.sweeps import sweeps
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
-    LEGEND,
     Phrase,
     Tone,
     epoch_figures,
     factor_interval,
     latency,
+    legend,
     rate_interval,
     repeats,
     statuses,
@@ -94,7 +95,7 @@ def short(report: Report) -> Iterator[Block]:
     if _has_more(report):
         yield Paragraph("orchestrator report --format md names every cell and log.", Tone.FAINT)
     if report.groups:
-        yield Paragraph(LEGEND, Tone.FAINT)
+        yield Paragraph(legend(at_looks=report.until_decided is not None), Tone.FAINT)
     total = sum(count for _, count in report.statuses)
     ended = statuses(report.statuses) or "none"
     yield Paragraph(f"{total} planned {plural('repeat', total)}: {ended}", Tone.STRONG)
@@ -137,7 +138,7 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
         rows = tuple(Row(_row(place, cells[place.cell_id])) for place in group.places)
         yield Table(_COLUMNS, rows, is_wide=True)
     waiting = shared_texts.waiting_lines(cells[place.cell_id] for place in group.places)
-    yield from (Paragraph(line, Tone.FAINT) for line in (*waiting, *parity_lines(group), *floor_lines(group)))
+    yield from (Paragraph(line, Tone.FAINT) for line in (*waiting, *remarks(group)))
     yield from _epochs(group, cells)
     measured = [cells[place.cell_id] for place in group.places]
     if heads := shared_texts.metric_heads(measured):

@@ -252,7 +252,7 @@ def test_chosen_blocks_claim_no_false_alarm_share(design: Design) -> None:
     said = words.how(nights.model_copy(update={"blocks_follow_sight": True}))
 
     assert "at most 5 %" not in said.lower()
-    assert "a regression test chose the number of blocks, fresh ones included, by what it saw" in said
+    assert "a run chose the number of its blocks, fresh ones included, by what it saw" in said
     assert "at most 5 %" in words.how(nights).lower()
 
 

@@ -1,4 +1,4 @@
-"""The rows of `docs/detection.md`, each a simulated figure with its bars."""
+"""The figures of a page of simulations, each with its wanted value."""
 
 import math
 import statistics
