@@ -4,7 +4,8 @@ from typing_extensions import TypedDict
 
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.regression.nightly.state import Night
-from orchestrator.regression.search.record import Bisection
+from orchestrator.regression.search.earlier_record import EarlierBisection
+from orchestrator.regression.search.record import AnyBisection, Bisection
 from orchestrator.workflows.nightly.accept import AcceptResult
 
 
@@ -16,12 +17,12 @@ class AcceptedReleaseData(TypedDict):
     before: str | None
 
 
-SEARCH_RECORD = DocumentKind("search-record", 1, Bisection)
+SEARCH_RECORD = DocumentKind("search-record", 2, AnyBisection)
 NIGHT_RECORD = DocumentKind("night-record", 1, Night)
 ACCEPTED_RELEASE = DocumentKind("accepted-release", 1, AcceptedReleaseData)
 
 
-def search_document(record: Bisection) -> Envelope:
+def search_document(record: Bisection | EarlierBisection) -> Envelope:
     """Return the record of a search."""
     return SEARCH_RECORD.envelope(record.model_dump(mode="json", by_alias=True))
 
