@@ -195,7 +195,7 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def bisection(count: int = 1000) -> Iterator[Row]:
+def bisection(count: int = 500) -> Iterator[Row]:
     """Thirteen releases of which one, several or none are slower than the one before, and what a search names.
 
     Launches are containers: one for each release of each block. A block has a deviation of its own, like a session.

@@ -230,22 +230,19 @@ def searched(
     scatter = np.array(deviations or [RUN_DEVIATION] * len(level))
     question = Question(tuple(str(each) for each in range(len(level))), TOLERANCE, SEARCH_LOOKS, every=every)
     search, launches, until_named = Search(question), 0, 0
+    named: tuple[int, ...] = ()
     while (wanted := search.wanted()) is not None:
-        before = _named(search)
         places = [int(release) for release in wanted.releases]
         common = SESSION_DEVIATION * draw.standard_normal((wanted.blocks, 1))
         runs = np.exp(common + scatter[places] * draw.standard_normal((wanted.blocks, len(places)))) / level[places]
         search.measured.add(Answer(tuple(dict(zip(wanted.releases, block, strict=True)) for block in runs.tolist())))
         launches += wanted.launches
-        until_named = launches if _named(search) != before else until_named
+        before, named = named, tuple(int(step.after) for step in search.steps if step.verdict in CHANGED)
+        until_named = launches if named != before else until_named
     return Searched(
-        named=_named(search),
+        named=named,
         launches=launches,
         until_named=until_named or launches,
         all_same=all(step.verdict is Verdict.SAME for step in search.steps),
         excluded=math.expm1(max(step.excluded or math.inf for step in search.steps)),
     )
-
-
-def _named(search: Search) -> tuple[int, ...]:
-    return tuple(int(step.after) for step in search.steps if step.verdict in CHANGED)

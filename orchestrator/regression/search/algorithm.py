@@ -18,7 +18,10 @@ from orchestrator.regression.search.conclusion import Conclusion, conclude, firs
 from orchestrator.regression.search.steps import JudgedStep, StepJudge, search_looks
 
 LARGE = 2.5
-"""The size of a step that a search for one change is to find, in tolerances: 5 % at a tolerance of 2 %."""
+"""The size of a step that a search for one change is to find, in tolerances: 5 % at a tolerance of 2 %.
+
+Smaller ones take as many launches as a search for every change, since each step must be shown to be none.
+"""
 _TRIES = 2
 """Blocks that may be tried for a step, as a multiple of those of its last look, since some repeats may fail."""
 
@@ -37,6 +40,8 @@ class Question:
     """True to decide every step; otherwise the search ends with the first step that is named."""
     alpha: float = ALPHA
     """Probability that any step is named that is within the tolerance, whatever the steps are."""
+    large: float = LARGE
+    """The size of a large step, in tolerances."""
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if there are fewer than two releases, or one twice."""
@@ -48,7 +53,7 @@ class Question:
 class Search:
     """A search under way.
 
-    One change and every change are the same search. A step is large if it is not yet shown to be smaller than `LARGE`
+    One change and every change are the same search. A step is large if it is not yet shown to be smaller than so many
     tolerances. As long as there are large steps, the largest so far is measured up to its next look; a search for one
     change ends with the first that is named, or without any. With `every` all other steps then go on together until
     each is decided. A step never takes more blocks than it would take by itself, and a block never holds more than the
@@ -111,7 +116,7 @@ class Search:
         return undecided if every else ()
 
     def _may_be_large(self, step: JudgedStep) -> bool:
-        return step.excluded is None or step.excluded > LARGE * math.log1p(self.question.tolerance)
+        return step.excluded is None or step.excluded > self.question.large * math.log1p(self.question.tolerance)
 
     def _with_neighbours(self, releases: set[str]) -> tuple[str, ...]:
         """Return testable releases with those next to them, in order."""

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from orchestrator.events import Listener, Notice
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search import record as search_record
-from orchestrator.regression.search.algorithm import Question, Search
+from orchestrator.regression.search.algorithm import LARGE, Question, Search
 from orchestrator.regression.search.blocks import Answer, Round, Untestable
 from orchestrator.regression.search.candidates import SearchSubject, Stage, stages
 from orchestrator.regression.search.conclusion import Conclusion, Span
@@ -54,6 +54,11 @@ class _Phase:
     change: str = ""
     """The release whose moves are searched; empty for releases."""
 
+    @property
+    def large(self) -> float:
+        """Return the size of a large step. The moves of a change are known to hold one beyond the tolerance."""
+        return 1.0 if self.change else LARGE
+
 
 @dataclass
 class SearchInProgress:
@@ -91,6 +96,7 @@ class SearchInProgress:
                 higher_is_better=metric.higher_is_better,
                 every=phase.every,
                 alpha=phase.alpha,
+                large=phase.large,
             )
         )
         names = {side.text: name for name, side in phase.sides.items()}

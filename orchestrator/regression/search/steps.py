@@ -66,13 +66,16 @@ class StepJudge:
     plan: tuple[Look, ...]
     tolerance: float
     higher_is_better: bool
-    _looked: dict[tuple[str, str], JudgedStep] = field(default_factory=dict)
-    """By both releases, the step at its last look."""
+    _looked: dict[tuple[str, str], tuple[int, JudgedStep]] = field(default_factory=dict)
+    """By both releases, all blocks when the step was last judged, and the step."""
 
     def step(self, before: str, after: str) -> JudgedStep:
         """Judge a step by all looks that its blocks reach. A verdict of an earlier look stays."""
+        unseen = 0, JudgedStep(before, after, 0, 0.0, None, None, self.plan[0].blocks)
+        seen, step = self._looked.get((before, after), unseen)
+        if seen == len(self.measured.blocks):
+            return step
         pairs = self.measured.pairs(before, after)
-        step = self._looked.get((before, after)) or JudgedStep(before, after, 0, 0.0, None, None, self.plan[0].blocks)
         for number, look in enumerate(self.plan):
             if step.is_open and step.next_look == look.blocks <= len(pairs):
                 following = self.plan[number + 1].blocks if number + 1 < len(self.plan) else None
@@ -80,7 +83,7 @@ class StepJudge:
         if step.blocks != len(pairs):
             value = math.fsum(math.log(other / one) for one, other in pairs) / len(pairs)
             step = replace(step, blocks=len(pairs), value=value)
-        self._looked[before, after] = step
+        self._looked[before, after] = len(self.measured.blocks), step
         return step
 
     def _at(

@@ -125,6 +125,18 @@ def test_moves_are_measured_in_blocks_of_their_own(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+def test_the_mover_of_a_small_change_is_found(tmp_path: Path) -> None:
+    """A change that is named has a move, also if it is smaller than what a search for one change looks for."""
+    environments = {
+        release: {"mxnet": release, "numpy": "1.17.0" if place > 3 else "1.16.0", "pip": "2" if place > 3 else "1"}
+        for place, release in enumerate(RELEASES)
+    }
+    found = done(Host(rates(), environments, {("numpy", "1.17.0"): 0.97}, deviation=0.004), tmp_path, every=True).found
+
+    assert found is not None
+    assert [origin.by for origin in found.origins] == [("numpy 1.16.0 → 1.17.0",)]
+
+
 def test_untestable_releases_are_retried_on_request(tmp_path: Path) -> None:
     """A release that could not be tested is asked again on request, and nothing else is."""
     host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"])
