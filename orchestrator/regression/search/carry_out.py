@@ -111,7 +111,7 @@ class SearchInProgress:
         """Measure a round and record it."""
         sides = [phase.sides[name] for name in wanted.releases]
         labels = ", ".join(side.label for side in sides)
-        self.services.listener(Notice(f"{wanted.blocks} blocks of {len(sides)}: {labels}"))
+        self.services.listener(Notice(f"{wanted.blocks} blocks of {len(sides)} releases: {labels}"))
         result = self.services.measure(sides, wanted.blocks)
         empty = (None,) * wanted.blocks
         columns = [result.values.get(side.text, empty) for side in sides]
@@ -179,16 +179,9 @@ class SearchInProgress:
 
 def _answer(measured: MeasuredRound, names: Mapping[str, str]) -> Answer:
     """Return a recorded round as the search takes it. A release without any value was not tried in it."""
-    columns = list(zip(*measured.values, strict=True))
-    tried = [any(value is not None for value in column) for column in columns]
-    blocks = tuple(
-        {
-            names[release]: value
-            for release, value, is_tried in zip(measured.releases, block, tried, strict=True)
-            if is_tried
-        }
-        for block in measured.values
-    )
+    tried = [release for release in measured.releases if measured.measures(release)]
+    rows = (dict(zip(measured.releases, block, strict=True)) for block in measured.values)
+    blocks = tuple({names[release]: row[release] for release in tried} for row in rows)
     return Answer(blocks, tuple(Untestable(names[each.release], each.reason) for each in measured.untestable))
 
 

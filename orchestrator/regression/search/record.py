@@ -47,6 +47,11 @@ class MeasuredRound(Strict):
         """Return the number of containers."""
         return len(self.releases) * self.blocks
 
+    def measures(self, release: str) -> bool:
+        """Return true if a release has a value in any of the blocks."""
+        place = self.releases.index(release) if release in self.releases else None
+        return place is not None and any(block[place] is not None for block in self.values)
+
 
 class Step(Strict):
     """A search's verdict on a release or environment compared with the testable one before it."""

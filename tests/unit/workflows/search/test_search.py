@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,6 +31,8 @@ from tests.unit.regression.trials.bench_trials import Bench, steady
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet, mlp]\n"
 PUBLISHED = ("1.2.0", "1.3.1", "1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.7.0.post2", "1.8.0.post0", "1.9.1", "2.0.0b1")
 SCATTER = (1.0, 1.005, 0.996, 1.002)
+EARLIER = Path(__file__).parents[3] / "guard/corpus/resumed"
+"""Searches of schema 1."""
 ASKED = ("bisect", "--good", "mxnet==1.2.0", "--bad", "mxnet==1.9.1", "--cell", "lenet-train-b200")
 
 
@@ -169,6 +172,28 @@ def test_interrupted_search_reaches_the_same_end(host: Host, command: Program, t
     code, _, said = command("bisect", "--resume", name)
     assert (code, "not the record of a search: Invalid JSON: " in said) == (2, True)
     assert "; bring back a copy, or search again: the runs next to it stay" in said
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_search_of_schema_1_is_shown_and_does_not_go_on(
+    host: Host, command: Program, tmp_path: Path, found: bool
+) -> None:
+    stored = EARLIER / "results" / "bisect-20260510T030405Z-0000"
+    folder = tmp_path / "results" / stored.name
+    shutil.copytree(stored, folder)
+    shutil.copy(EARLIER / "matrix.yaml", tmp_path)
+    record = json.loads((folder / "bisect.json").read_text())
+    (folder / "bisect.json").write_text(json.dumps(record if found else record | {"found": None}))
+
+    code, out, errors = command("bisect", "--resume", stored.name)
+    again, _, refused = command("bisect", "--resume", stored.name, "--retry-failed")
+
+    assert not host.asked
+    assert (again, "was begun by an earlier version" in refused) == (2, True)
+    if found:
+        assert (code, "First changed in mxnet 1.5.1 (slower" in out) == (1, True), errors
+    else:
+        assert (code, "search again with --good mxnet==1.2.0 --bad mxnet==1.9.1" in errors) == (2, True)
 
 
 @pytest.mark.parametrize(
