@@ -162,21 +162,76 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def bisection(count: int = 1000) -> Iterator[Row]:
-    """Thirteen releases of which one or several are slower than the one before, and what a search names."""
+def bisection(count: int = 500) -> Iterator[Row]:
+    """Thirteen releases of which one, several or none are slower than the one before, and what a search names.
+
+    Launches are containers: one for each release of each block. A block has a deviation of its own, like a session.
+    """
+    yield from _changes_named(count)
+    yield from _without_a_change(count)
+    yield from _hard_cases(count)
+
+
+def _changes_named(count: int) -> Iterator[Row]:
     number = 570
+    most = {(5, 1): 120, (5, 2): 160}
     for percent in (5, 7, 10):
         for changed in ((7,), (3, 9)):
             number += 1
-            draw, every = np.random.default_rng(number), len(changed) > 1
+            every = len(changed) > 1
             steps = [1 + percent / 100 * (place in changed) for place in range(1, 13)]
-            ends = [simulated.searched(draw, steps, every=every) for _ in range(count)]
+            ends = _searches(number, count, steps, every=every)
             what = f"{'two changes' if every else 'one change'} of {percent} % among 13 releases"
-            named = sum(places == list(changed) for places, _ in ends)
-            wrong = sum(bool(set(places) - set(changed)) for places, _ in ends)
-            yield share(f"{what}: named, and nothing else", named, count, "searches")
+            named = sum(each.named == changed for each in ends)
+            wrong = sum(bool(set(each.named) - set(changed)) for each in ends)
+            yield share(f"{what}: named, and nothing else", named, count, "searches", low=0.95)
             yield share("… another release named", wrong, count, "searches", high=0.05)
-            yield mean("… blocks measured", [blocks for _, blocks in ends], "searches", "blocks")
+            until = [float(each.until_named) for each in ends]
+            yield mean("… launches until named", until, "searches", "launches", most.get((percent, len(changed))))
+            if every:
+                yield _launches("… launches until every other step is decided", ends)
+
+
+def _without_a_change(count: int) -> Iterator[Row]:
+    ends = _searches(590, count, [1.0] * 12, every=False)
+    wrong = sum(bool(each.named) for each in ends)
+    yield share("no change among 13 releases: any release named", wrong, count, "searches", high=0.05)
+    yield _launches("… launches until the search ends", ends, 100)
+    limits = [each.excluded for each in ends]
+    yield mean("… the smallest step that it would have found", limits, "searches", "%")
+    ends = _searches(591, count, [1.0] * 12, every=True)
+    wrong, same = sum(bool(each.named) for each in ends), sum(each.all_same for each in ends)
+    yield share("no change, every step wanted: any release named", wrong, count, "searches", high=0.05)
+    yield share("… every step shown within 2 %", same, count, "searches", low=0.90)
+    yield _launches("… launches", ends, 440)
+    within = sum(each.all_same and each.launches <= 440 for each in ends)
+    yield share("… every step shown within 2 % after 440 launches", within, count, "searches")
+
+
+def _hard_cases(count: int) -> Iterator[Row]:
+    small = math.exp(0.9 * math.log1p(simulated.TOLERANCE))
+    for number, every in enumerate((False, True)):
+        ends = _searches(592 + number, count, [small] * 12, every=every)
+        what = f"every step 0.9 tolerances slower{', every step wanted' if every else ''}: any release named"
+        yield share(what, sum(bool(each.named) for each in ends), count, "searches", high=0.05)
+        yield _launches("… launches", ends)
+    deviations = [0.06 if place == 6 else simulated.RUN_DEVIATION for place in range(13)]
+    ends = [
+        simulated.searched(draw, [1.0] * 12, every=True, deviations=deviations)
+        for draw in [np.random.default_rng(594)]
+        for _ in range(count)
+    ]
+    what = "no change, and one release scatters by 6 %: any release named"
+    yield share(what, sum(bool(each.named) for each in ends), count, "searches", high=0.05)
+
+
+def _searches(seed: int, count: int, steps: list[float], *, every: bool) -> list[simulated.Searched]:
+    draw = np.random.default_rng(seed)
+    return [simulated.searched(draw, steps, every=every) for _ in range(count)]
+
+
+def _launches(what: str, ends: list[simulated.Searched], high: float | None = None) -> Row:
+    return mean(what, [float(each.launches) for each in ends], "searches", "launches", high)
 
 
 PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {

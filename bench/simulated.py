@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis.comparison import Comparison, Look, Verdict, compare
-from orchestrator.regression.search.algorithm import PROBED, Probe, carried_out, search
+from orchestrator.regression.search.algorithm import Question, Search
+from orchestrator.regression.search.blocks import Answer
+from orchestrator.regression.search.steps import CHANGED, MOST_BLOCKS, look_numbers
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -19,6 +21,7 @@ STEPS, BLOCKS = 20, 10
 """Steps of a timed block, and timed blocks of a run."""
 NIGHTS = 60
 RUNS_A_NIGHT = 5
+SEARCH_LOOKS = look_numbers(MOST_BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -200,22 +203,46 @@ def judged(history: History, reported: Sequence[Sequence[int]]) -> Accuracy:
     return Accuracy(hits / len(reported), false_alarms / len(reported))
 
 
-def searched(draw: np.random.Generator, steps: Sequence[float], *, every: bool) -> tuple[list[int], int]:
-    """Search releases, and return the places that are named as changed and the number of measured blocks.
+@dataclass(frozen=True)
+class Searched:
+    """The end of a search."""
 
-    The first release is the reference, and each next one is slower by a factor.
+    named: tuple[int, ...]
+    """Places of the releases that it names as changed."""
+    launches: int
+    """Containers: one for each release of each block."""
+    until_named: int
+    """Containers until the last of them was named; all of them if none was."""
+    all_same: bool
+    """True if every step is shown to be within the tolerance."""
+    excluded: float
+    """The largest of the limits that it states for the steps, as a share."""
+
+
+def searched(
+    draw: np.random.Generator, steps: Sequence[float], *, every: bool, deviations: Sequence[float] = ()
+) -> Searched:
+    """Search releases of which each is slower than the one before by a factor.
+
+    `deviations` of the releases take the place of the common one.
     """
     level = np.cumprod([1.0, *steps])
-    runs: dict[tuple[str, str], Floats] = {}
-    blocks: dict[tuple[str, str], int] = {}
-
-    def ask(probe: Probe) -> Comparison:
-        both = probe.baseline, probe.candidate
-        slowdown = float(level[int(probe.candidate)] / level[int(probe.baseline)])
-        if both not in runs:
-            runs[both] = drawn(draw, PROBED[-1], slowdown)
-        blocks[both] = probe.look.blocks
-        return looked_at(runs[both], probe.look)
-
-    conclusion = carried_out(search([str(each) for each in range(len(level))], every=every), ask)
-    return [int(change.after) for change in conclusion.changes], sum(blocks.values())
+    scatter = np.array(deviations or [RUN_DEVIATION] * len(level))
+    question = Question(tuple(str(each) for each in range(len(level))), TOLERANCE, SEARCH_LOOKS, every=every)
+    search, launches, until_named = Search(question), 0, 0
+    named: tuple[int, ...] = ()
+    while (wanted := search.wanted()) is not None:
+        places = [int(release) for release in wanted.releases]
+        common = SESSION_DEVIATION * draw.standard_normal((wanted.blocks, 1))
+        runs = np.exp(common + scatter[places] * draw.standard_normal((wanted.blocks, len(places)))) / level[places]
+        search.measured.add(Answer(tuple(dict(zip(wanted.releases, block, strict=True)) for block in runs.tolist())))
+        launches += wanted.launches
+        before, named = named, tuple(int(step.after) for step in search.steps if step.verdict in CHANGED)
+        until_named = launches if named != before else until_named
+    return Searched(
+        named=named,
+        launches=launches,
+        until_named=until_named or launches,
+        all_same=all(step.verdict is Verdict.SAME for step in search.steps),
+        excluded=math.expm1(max(step.excluded or math.inf for step in search.steps)),
+    )

@@ -18,7 +18,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
+from orchestrator.analysis.contrasts import Contrast, Scatter, contrast, fewest_further
 from orchestrator.analysis.estimates import exponential, quantile
 
 
@@ -142,12 +142,13 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
     confidence: float = 0.99,
     paired: bool = False,
     equivalence: float | None = None,
+    scatter: Scatter | None = None,
 ) -> Comparison:
     """Compare one metric of a candidate with that of its baseline, by the values of their repeats.
 
     The ratio is that of the geometric means, with Student's t interval on the logarithms. With `paired`, the interval
     is that of the ratios pair by pair: the values at one place come from one block, in any unit. Otherwise it is
-    Welch's interval of two independent sides.
+    Welch's interval of two independent sides. `scatter` is a common scatter of more pairs than these.
 
     The verdict is `slower` or `faster` if the interval lies wholly beyond `tolerance` (0.02 stands for outside 1/1.02 …
     1.02). It is `same` if two one-sided tests, each at `equivalence` (1 - confidence by default), place the ratio
@@ -166,7 +167,7 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
     """
     equivalence = 1 - confidence if equivalence is None else equivalence
     _check(tolerance, confidence, equivalence)
-    apart = contrast(list(candidate), list(baseline), paired=paired)
+    apart = contrast(list(candidate), list(baseline), paired=paired, scatter=scatter)
     rule = _Rule(confidence, equivalence, math.log1p(tolerance))
     ratio, n = exponential(apart.value), apart.repeats
     if n < 2:
@@ -247,17 +248,19 @@ class Look:
     """Level of each of the two one-sided tests for `same`."""
 
 
-def looks(family: int, *, blocks: Sequence[int] = LOOKS, alpha: float = ALPHA) -> tuple[Look, ...]:
+def looks(
+    family: int, *, blocks: Sequence[int] = LOOKS, alpha: float = ALPHA, power: float = _SPENDING_POWER
+) -> tuple[Look, ...]:
     """Return the looks at a family of `family` comparisons (cells × gating metrics), among which α is spent.
 
     `blocks` are the rising numbers of blocks at the looks; one number is a run without looks on the way. Up to a look
-    at t of all blocks, t² of α is spent, and each look is tested at the part that it adds: early looks show what is
-    large, and most is left for the last. The looks' levels add up to α. This holds under any dependence, and for t
-    tests at few blocks, where boundaries from Brownian motion are approximate. Raises `ValueError` if the family is
-    empty, the blocks do not rise from 2, or α is not between 0 and 0.5. Sources: Lan and DeMets, "Discrete sequential
-    boundaries for clinical trials", Biometrika 70 (1983); the power family, Kim and DeMets, Biometrika 74 (1987);
-    Jennison and Turnbull, "Interim analyses: the repeated confidence interval approach", J. Royal Statistical Society B
-    51 (1989).
+    at t of all blocks, t² of α is spent (or another `power` of t), and each look is tested at the part that it adds:
+    early looks show what is large, and most is left for the last. The looks' levels add up to α. This holds under any
+    dependence, and for t tests at few blocks, where boundaries from Brownian motion are approximate. Raises
+    `ValueError` if the family is empty, the blocks do not rise from 2, or α is not between 0 and 0.5. Sources: Lan and
+    DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983); the power family, Kim and
+    DeMets, Biometrika 74 (1987); Jennison and Turnbull, "Interim analyses: the repeated confidence interval approach",
+    J. Royal Statistical Society B 51 (1989).
     """
     if family < 1:
         raise ValueError(f"a family has at least one comparison, not {family}")
@@ -265,7 +268,7 @@ def looks(family: int, *, blocks: Sequence[int] = LOOKS, alpha: float = ALPHA) -
         raise ValueError(f"looks are at rising numbers of blocks, from 2 on, not at {list(blocks)}")
     if not 0 < alpha < 0.5:
         raise ValueError(f"α lies between 0 and 0.5, not at {alpha}")
-    spent = [math.pow(number / blocks[-1], _SPENDING_POWER) for number in (0, *blocks)]
+    spent = [math.pow(number / blocks[-1], power) for number in (0, *blocks)]
     shares = [after - before for before, after in pairwise(spent)]
     return tuple(
         Look(number, 1 - alpha * share / family, alpha * share) for number, share in zip(blocks, shares, strict=True)

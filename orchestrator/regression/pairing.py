@@ -121,7 +121,7 @@ def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
     warnings = [warning for warning in baseline.warnings if warning in candidate.warnings]
     merged = replace(
         baseline,
-        images=_images(plans),
+        images=merged_images(plans),
         cells=tuple(cell for pair in both for cell in pair),
         skips=tuple({skip.cell_id: skip for plan in plans for skip in plan.skips}.values()),
         models=tuple({model.name: model for plan in plans for model in plan.models}.values()),
@@ -181,7 +181,8 @@ def _unpaired(cell: Cell, other: Plan, varied: frozenset[str]) -> Unpaired:
     return Unpaired(_pair_id(cell, varied), cell.id, next(reasons, "it is not in the plan of the other side"))
 
 
-def _images(plans: Sequence[Plan]) -> tuple[ImageSpec, ...]:
+def merged_images(plans: Sequence[Plan]) -> tuple[ImageSpec, ...]:
+    """Return the images of several sides. Raises `InputError` if two would share a name."""
     by_name: dict[str, ImageSpec] = {}
     for image in (image for each in plans for image in each.images):
         other = by_name.setdefault(image.name, image)

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.browser
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("search")
     found = a_search(folder)
-    for probe in found.probes:
-        (folder / probe.run).mkdir(exist_ok=True)
+    for measured in found.rounds:
+        (folder / measured.run).mkdir(exist_ok=True)
     return write_report(found, folder).as_uri()
 
 
@@ -39,12 +39,12 @@ def test_filter_leaves_rows_that_hold_its_words(browser: Browser, address: str) 
     assert sorted(set(names)) == ["1.5.1", "1.7.0", "1.8.0"]
 
 
-def test_keyboard_leads_to_run_of_a_comparison(browser: Browser, address: str) -> None:
-    """The keyboard leads to the run of the comparison that shows the change."""
+def test_keyboard_leads_to_the_run_of_a_round(browser: Browser, address: str) -> None:
+    """The keyboard leads to the run of the blocks that show the change."""
     page = Visit(browser, address).page
-    page.locator("#releases").get_by_role("link", name="run-1.4.1-1.5.1", exact=True).focus()
+    page.locator("#rounds").get_by_role("link", name="run-1", exact=True).focus()
     page.keyboard.press("Enter")
-    page.wait_for_url("**/run-1.4.1-1.5.1/")
+    page.wait_for_url("**/run-1/")
 
 
 def test_only_tables_are_wider_than_a_phone(browser: Browser, address: str) -> None:

@@ -35,9 +35,6 @@ from orchestrator.regression.nightly.decide import decide
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.notify import message
 from orchestrator.regression.search import record as search_record
-from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
-from orchestrator.regression.search.probe import ProbeResult
-from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.carry_out import MeasuredTrial
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.formats import render
@@ -59,7 +56,6 @@ from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, PlannedM
 from orchestrator.workflows.measure import slots as known_to_estimates
 from orchestrator.workflows.nightly.trials import trial_outcomes
 from orchestrator.workflows.schemas import DOCUMENTS, document_schema
-from tests.unit.regression.search.search_records import MXNET
 from tests.unit.regression.trials.bench_trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime
 
@@ -294,19 +290,6 @@ def judgement(folder: Path, acknowledged: Path) -> dict[str, Any]:
         "alone": asdict(decide(regression, ended, (), ())),
         "acknowledged": asdict(decide(regression, ended, load_acknowledged(acknowledged), ())),
     }
-
-
-def searched_again(folder: Path) -> dict[str, Any]:
-    """Return a search's result when it is gone through anew from the answers in its record."""
-    record = search_record.read(folder).model_copy(update={"found": None})
-
-    def measure(one: Side, other: Side, blocks: int) -> ProbeResult:
-        raise AssertionError(f"{one.text} and {other.text} are measured again, over {blocks} blocks")
-
-    # What the environments hold is not in the record: what moved is not asked for.
-    means = SearchServices(measure, lambda run, side: {}, lambda event: None)
-    found = SearchInProgress(record, folder, MXNET, means).carry_out().model_dump(mode="json", by_alias=True)["found"]
-    return {"releases": found["releases"], "steps": found["steps"]}
 
 
 def nights(reports: Path) -> dict[str, str]:

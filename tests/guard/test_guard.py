@@ -27,8 +27,6 @@ TRIALS = sorted(
     if json.loads(path.read_text(encoding="utf-8"))["complete"]
 )
 """Regression tests that have come to their end."""
-SEARCHES = sorted(path for path in CORPUS.glob("*/**/bisect.json") if '"found": {' in path.read_text(encoding="utf-8"))
-"""Searches that have come to their end."""
 REQUESTS = [(matrix, pinned) for matrix in MATRICES for pinned in (True, False)]
 
 
@@ -155,17 +153,6 @@ def test_regression_test_comes_to_its_old_verdict(run: Path, tmp_path: Path) -> 
     stored = (run / "regression.json").read_text(encoding="utf-8")
     said = differences("json", stored, json.dumps(found), SENTENCES)
     assert said == []
-
-
-@pytest.mark.parametrize("path", SEARCHES, ids=lambda path: path.parent.name)
-def test_a_search_comes_to_what_it_came_to(path: Path, tmp_path: Path) -> None:
-    """Gone through anew from its answers."""
-    shutil.copytree(path.parent, tmp_path / "search")
-    found = adapters.searched_again(tmp_path / "search")
-
-    known = json.loads(path.read_text(encoding="utf-8"))["found"]
-    stored = {key: known[key] for key in ("releases", "steps")}
-    assert differences("json", json.dumps(stored), json.dumps(found), SENTENCES) == []
 
 
 @pytest.mark.parametrize("run", TRIALS, ids=lambda run: run.name)

@@ -1,10 +1,12 @@
 """The rules of the figures from containers, and the differences that they could have shown."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from bench import bisect, detection, regress
+from tests.unit.regression.search.search_records import RELEASES, Host, done, rates
 
 
 def a_pair(ratio: float | None, effect: float | None, verdict: str = "inconclusive") -> dict[str, object]:
@@ -34,11 +36,24 @@ def test_search_next_to_brute_force_says_tolerance() -> None:
         "1.6.0": [0.9, 0.89, 0.91], "1.7.0": [None, None, None],
     })  # fmt: skip
 
-    assert said.startswith("the tolerance is 10 %, since ")
+    assert said.startswith("the tolerance is 5 %; ")
     assert said.endswith(
         "beyond the default of 2 % lie 1.3.0 × 1.084 (1.068–1.099), 1.6.0 × 0.900 (0.890–0.910); "
         "not decided at that: 1.5.0"
     )
+
+
+def test_brute_force_takes_the_blocks_of_the_search(tmp_path: Path) -> None:
+    """Both name the same releases by the same blocks, and the launches of the moves are counted apart."""
+    host = Host(rates(v1_5_1=0.9, v1_8_0=0.8), broken=["mxnet==1.4.1"])
+    record = done(host, tmp_path, every=True)
+
+    row = bisect.figure(record)
+
+    assert row["within"], row["text"]
+    assert row["text"].startswith(f"bisect: 1.5.1, 1.8.0 ({record.launches} launches, and 0 for what moved); ")
+    assert "brute force by the same blocks: 1.5.1, 1.8.0; undecided by brute force: none" in row["text"]
+    assert list(row["values"]) == [release for release in RELEASES[1:] if release != "1.4.1"]
 
 
 def test_the_figures_at_hand_say_so_too() -> None:
@@ -46,9 +61,9 @@ def test_the_figures_at_hand_say_so_too() -> None:
         pytest.skip("nothing is measured yet")
     real = json.loads(detection.FIGURES.read_text())["real"]
 
-    for row in real["bisect"]:
+    for row in real.get("bisect", []):
         assert row["text"].endswith(bisect.beside_the_default(row["values"]))
-        assert row["wanted"] == "the same releases, at a tolerance of 10 %"
+        assert row["wanted"] == bisect.WANTED
     for row in real["regress"]:
         if "against itself" in row["name"]:
             ratios = f"ratios {min(row['values']):.3f}–{max(row['values']):.3f}"

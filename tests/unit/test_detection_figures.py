@@ -82,3 +82,11 @@ def test_resampled_repeats_bound_what_the_repeats_hold() -> None:
     cells = np.array([[[1.0] * 10, [2.0] * 10, [3.0] * 10]])
 
     assert simulated.resampled(np.random.default_rng(1), cells, 0.5) == [(1.0, 3.0)]
+
+
+def test_search_counts_containers_until_the_change_is_named() -> None:
+    ends = simulated.searched(np.random.default_rng(1), [1.0, 1.0, 1.5, 1.0], every=True)
+
+    assert (ends.named, ends.until_named, ends.all_same) == ((3,), 20, False)
+    assert ends.launches > 20
+    assert simulated.searched(np.random.default_rng(1), [1.0] * 4, every=True).named == ()

@@ -14,7 +14,8 @@ from orchestrator.planning.bounds import scripts as script_bounds
 MAX_CONTAINERS = 1_000_000
 """Repeats of all cells together. A year has 4 million times 8 s."""
 RESERVED = frozenset({
-    "builds", "decisions.json", "environments.json", "index.html", "matrix.yaml", "models", "parity", "regression",
+    "builds", "decisions.json", "environments.json", "index.html", "joint.json", "matrix.yaml", "models", "parity",
+    "regression",
     "regression.json", "report", "run.json", "scripts", "trial.json",
 })  # fmt: skip
 """Other files and folders of a run, next to the folders of its cells."""

@@ -1,199 +1,143 @@
-"""The search algorithm, which yields comparisons and is sent their results. It measures nothing.
+"""The search algorithm: which releases to measure next, and what their blocks show. It measures nothing.
 
-A search is a generator: it yields probes, is sent their answers, and returns its conclusion. The same answers lead to
-the same probes, so a search is resumed by answering from the record until it asks for something new.
+All releases are measured together in the first blocks. After that a block holds only releases that border a step which
+is still in question, and each step is judged by its two releases alone. What is measured next decides nothing, so it
+may follow what looks largest so far. The same answers lead to the same rounds, so a search is resumed from the answers
+in its record.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from orchestrator.analysis.comparison import ALPHA, LOOKS, Comparison, Look, Verdict, looks
+from orchestrator.analysis.comparison import ALPHA, Verdict
+from orchestrator.regression.rules import LEAST_BLOCKS
+from orchestrator.regression.search.blocks import Answer, MeasuredBlocks, Round, Untestable
+from orchestrator.regression.search.conclusion import Conclusion, conclude, first_named
+from orchestrator.regression.search.steps import JudgedStep, StepJudge, search_looks
 
-PROBED = (*LOOKS, 2 * LOOKS[-1])
-"""Blocks after which a probe is looked at: one that stays undecided ends the search there, so it may take more."""
-CHANGED = frozenset({Verdict.SLOWER, Verdict.FASTER})
+LARGE = 2.5
+"""The size of a step that a search for one change is to find, in tolerances: 5 % at a tolerance of 2 %.
 
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """A comparison to make, of a candidate and its baseline over all blocks of a look at its confidence."""
-
-    baseline: str
-    candidate: str
-    look: Look
-
-
-@dataclass(frozen=True, slots=True)
-class Untestable:
-    """An answer: one of the two cannot be measured."""
-
-    release: str
-    reason: str
-
-
-Answer = Comparison | Untestable
+Smaller ones take as many launches as a search for every change, since each step must be shown to be none.
+"""
+_TRIES = 2
+"""Blocks that may be tried for a step, as a multiple of those of its last look, since some repeats may fail."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Two releases, not always neighbours, and how the later one compares with the earlier."""
+class Question:
+    """The question of a search."""
 
-    before: str
-    after: str
-    comparison: Comparison | None
-    """None if one of them is untestable."""
-    between: tuple[str, ...] = ()
-    """Releases between the two, in order; those of a change could not be tested and may hold it as well."""
+    releases: tuple[str, ...]
+    """In order, the known good one first and the known bad one last."""
+    tolerance: float
+    looks: tuple[int, ...]
+    """Numbers of blocks of a step at which it is judged."""
+    higher_is_better: bool = True
+    every: bool = False
+    """True to decide every step; otherwise the search ends with the first step that is named."""
+    alpha: float = ALPHA
+    """Probability that any step is named that is within the tolerance, whatever the steps are."""
+    large: float = LARGE
+    """The size of a large step, in tolerances."""
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` if there are fewer than two releases, or one twice."""
+        if len(self.releases) < 2 or len(set(self.releases)) < len(self.releases):
+            raise ValueError(f"a search takes two releases or more, each once, not {list(self.releases)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """The result of a search; every list is in the order of the releases."""
+@dataclass
+class Search:
+    """A search under way.
 
-    ends: Comparison | None
-    """The last release compared with the first; None if one of them is untestable."""
-    changes: tuple[Span, ...]
-    """Spans whose change first shows in `after`, or in a release between."""
-    further: tuple[Span, ...]
-    """Spans that changed too, and were not searched because only one change was wanted."""
-    gradual: tuple[Span, ...]
-    """Spans that changed, without a change within them."""
-    unsettled: tuple[Span, ...]
-    """Spans that all the blocks allowed did not decide."""
-    untestable: tuple[Untestable, ...]
+    One change and every change are the same search. A step is large if it is not yet shown to be smaller than so many
+    tolerances. As long as there are large steps, the largest so far is measured up to its next look; a search for one
+    change ends with the first that is named, or without any. With `every` all other steps then go on together until
+    each is decided. A step never takes more blocks than it would take by itself, and a block never holds more than the
+    two releases of each step it is measured for: that is what brute force between neighbours launches.
+    """
+
+    question: Question
+    measured: MeasuredBlocks = field(default_factory=MeasuredBlocks)
+
+    def __post_init__(self) -> None:
+        """Set the looks at all steps."""
+        asked = self.question
+        plan = search_looks(len(asked.releases), asked.looks, asked.alpha)
+        self._judge = StepJudge(self.measured, plan, asked.tolerance, asked.higher_is_better)
 
     @property
-    def several(self) -> bool:
-        """Return true if there is more than one change between the ends."""
-        return len(self.changes) + len(self.further) + len(self.gradual) > 1
+    def testable(self) -> tuple[str, ...]:
+        """Return the releases that are not known to be untestable."""
+        return tuple(release for release in self.question.releases if release not in self.measured.reasons)
+
+    @property
+    def ends(self) -> JudgedStep | None:
+        """Return the last release compared with the first, or None if one of them is untestable."""
+        first, last = self.question.releases[0], self.question.releases[-1]
+        return self._judge.step(first, last) if {first, last} <= set(self.testable) else None
+
+    @property
+    def steps(self) -> tuple[JudgedStep, ...]:
+        """Return the steps between testable neighbours, in order."""
+        return tuple(self._judge.step(before, after) for before, after in pairwise(self.testable))
+
+    def wanted(self) -> Round | None:
+        """Return the next blocks to measure, or None if the search has ended."""
+        ends = self.ends
+        if ends is None:
+            return None
+        unmeasured = {release for release in self.testable if not self.measured.tried(release)}
+        if unmeasured:
+            return Round(self._with_neighbours(unmeasured), self.question.looks[0])
+        chosen = self._chosen(ends)
+        if not chosen:
+            return None
+        bordering = {release for step in chosen for release in (step.before, step.after)}
+        releases = tuple(release for release in self.testable if release in bordering)
+        # The failure of a single repeat says nothing of a release.
+        return Round(releases, max(LEAST_BLOCKS, min(step.missing_blocks for step in chosen)))
+
+    def _chosen(self, ends: JudgedStep) -> Sequence[JudgedStep]:
+        """Return the steps to measure next."""
+        steps, every = self.steps, self.question.every
+        if not every and first_named(steps, ends):
+            return ()
+        most = _TRIES * self.question.looks[-1]
+        undecided = [step for step in steps if step.is_open and self.measured.tried(step.before, step.after) < most]
+        large = [step for step in undecided if self._may_be_large(step)]
+        if large:
+            return [
+                max(large, key=lambda step: abs(step.value) if every else step.value * math.copysign(1, ends.value))
+            ]
+        return undecided if every else ()
+
+    def _may_be_large(self, step: JudgedStep) -> bool:
+        return step.excluded is None or step.excluded > self.question.large * math.log1p(self.question.tolerance)
+
+    def _with_neighbours(self, releases: set[str]) -> tuple[str, ...]:
+        """Return testable releases with those next to them, in order."""
+        near = {each for pair in pairwise(self.testable) if releases & set(pair) for each in pair}
+        return tuple(release for release in self.testable if release in near)
+
+    def conclusion(self) -> Conclusion:
+        """Return what the blocks so far show."""
+        reasons, every = self.measured.reasons, self.question.every
+        untestable = tuple(Untestable(each, reasons[each]) for each in self.question.releases if each in reasons)
+        ends = self.ends
+        if ends is None:
+            return Conclusion(None, (), (), (), (), untestable)
+        undecided = [step for step in self.steps if step.verdict is Verdict.INCONCLUSIVE]
+        unsettled = [step for step in undecided if every or self._may_be_large(step)]
+        conclusion = conclude(self.question.releases, ends, self.steps, unsettled, every=every)
+        return replace(conclusion, untestable=untestable)
 
 
-Search = Generator[Probe, Answer, Conclusion]
-
-
-def search(
-    releases: Sequence[str], *, every: bool = False, blocks: Sequence[int] = PROBED, alpha: float = ALPHA
-) -> Search:
-    """Search ordered releases, the known good one first and the known bad one last, for the one that changed it.
-
-    Halves what changed: where a half changed it is searched in turn, the first such half of the direction of the whole.
-    With `every` both halves are, and those whose ends are the same too: what changes and changes back shows nowhere but
-    between neighbours. A probe is asked at rising numbers of blocks while it is inconclusive; a span that stays so is
-    not halved. An untestable release is stepped over. α is shared among all comparisons that there can be at most: that
-    of the ends, and two for each release that halves a span.
-    Raises `ValueError` where there are fewer than two releases, or one twice.
-    """
-    if len(releases) < 2 or len(set(releases)) < len(releases):
-        raise ValueError(f"a search takes two releases or more, each once, not {list(releases)}")
-    between = len(releases) - 2
-    halvings = between if every else between.bit_length()
-    return _Search(releases, looks(1 + 2 * halvings, blocks=blocks, alpha=alpha), every=every).run()
-
-
-def carried_out(steps: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
-    """Answer a search's probes until it concludes."""
-    try:
-        probe = next(steps)
-        while True:
-            probe = steps.send(ask(probe))
-    except StopIteration as ended:
-        conclusion: Conclusion = ended.value
-        return conclusion
-
-
-_Steps = Generator[Probe, Answer, None]
-_Half = tuple[int, int, Comparison]
-
-
-class _Search:
-    """A search under way."""
-
-    def __init__(self, releases: Sequence[str], plan: Sequence[Look], *, every: bool) -> None:
-        self.releases, self.plan, self.every = releases, plan, every
-        self.reasons: dict[str, str] = {}
-        self.changes: list[Span] = []
-        self.further: list[Span] = []
-        self.gradual: list[Span] = []
-        self.unsettled: list[Span] = []
-
-    def run(self) -> Search:
-        """Compare the ends, then search between them."""
-        last = len(self.releases) - 1
-        ends = yield from self._compare(0, last)
-        if ends is not None:
-            yield from self._span(0, last, ends)
-        untestable = tuple(Untestable(each, self.reasons[each]) for each in self.releases if each in self.reasons)
-        return Conclusion(
-            ends=ends,
-            changes=self._in_order(self.changes),
-            further=self._in_order(self.further),
-            gradual=self._in_order(self.gradual),
-            unsettled=self._in_order(self.unsettled),
-            untestable=untestable,
-        )
-
-    def _in_order(self, spans: Sequence[Span]) -> tuple[Span, ...]:
-        return tuple(sorted(spans, key=lambda span: self.releases.index(span.before)))
-
-    def _compare(self, start: int, end: int) -> Generator[Probe, Answer, Comparison | None]:
-        """Ask at rising numbers of blocks until it is decided, or None if one of the two is untestable."""
-        comparison: Comparison | None = None
-        for look in self.plan:
-            answer = yield Probe(self.releases[start], self.releases[end], look)
-            if isinstance(answer, Untestable):
-                self.reasons[answer.release] = answer.reason
-                return None
-            comparison = answer
-            if comparison.verdict is not Verdict.INCONCLUSIVE:
-                break
-        return comparison
-
-    def _span(self, start: int, end: int, whole: Comparison) -> _Steps:
-        """Search between two releases that were compared. A change that nothing within explains is reported whole."""
-        changed = whole.verdict in CHANGED
-        before, halves = self._reported(), []
-        if changed or (self.every and whole.verdict is Verdict.SAME):
-            halves = yield from self._halves(start, end)
-            yield from self._within(halves, whole.verdict)
-        if self._reported() > before:
-            return
-        if changed:
-            (self.gradual if halves else self.changes).append(self._as_span(start, end, whole))
-        elif whole.verdict is Verdict.INCONCLUSIVE:
-            self.unsettled.append(self._as_span(start, end, whole))
-
-    def _reported(self) -> int:
-        return sum(map(len, (self.changes, self.further, self.gradual, self.unsettled)))
-
-    def _halves(self, start: int, end: int) -> Generator[Probe, Answer, list[_Half]]:
-        """Compare a release between two with both. Return nothing if none of those between is testable."""
-        middle = self._middle(start, end)
-        while middle is not None:
-            left = yield from self._compare(start, middle)
-            right = None if left is None else (yield from self._compare(middle, end))
-            if left is not None and right is not None:
-                return [(start, middle, left), (middle, end, right)]
-            if self.releases[middle] not in self.reasons:
-                self.unsettled.append(self._as_span(start, end, None))
-                return []
-            middle = self._middle(start, end)
-        return []
-
-    def _within(self, halves: Sequence[_Half], whole: Verdict) -> _Steps:
-        changed = [half for half in halves if half[2].verdict in CHANGED]
-        # The earlier of two changes is searched; a change against the direction of the whole does not count.
-        chosen = next((half for half in changed if half[2].verdict is whole), next(iter(changed), None))
-        for half in halves:
-            if self.every or half is chosen or half[2].verdict is Verdict.INCONCLUSIVE:
-                yield from self._span(*half)
-            elif half in changed:
-                self.further.append(self._as_span(*half))
-
-    def _middle(self, start: int, end: int) -> int | None:
-        """Return the middle one of the testable releases between two, or None."""
-        between = [place for place in range(start + 1, end) if self.releases[place] not in self.reasons]
-        return between[(len(between) - 1) // 2] if between else None
-
-    def _as_span(self, start: int, end: int, comparison: Comparison | None) -> Span:
-        between = tuple(self.releases[start + 1 : end])
-        return Span(self.releases[start], self.releases[end], comparison, between)
+def carried_out(search: Search, ask: Callable[[Round], Answer]) -> Conclusion:
+    """Answer a search's rounds until it ends."""
+    while (wanted := search.wanted()) is not None:
+        search.measured.add(ask(wanted))
+    return search.conclusion()

@@ -9,7 +9,7 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.errors import InputError
 from orchestrator.matrix import Matrix
 from orchestrator.regression.releases.pages import PublishedRelease
-from orchestrator.regression.search.record import LeftOut
+from orchestrator.regression.search.record_parts import LeftOut
 from orchestrator.regression.sides import Side
 
 START = "as before"

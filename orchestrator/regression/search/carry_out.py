@@ -1,35 +1,63 @@
 """The execution of a search over releases, then over the packages that moved with each change.
 
-Every answer is on disk before the next question. The same answers lead to the same questions, so that a search that
-was killed is answered from its record until it comes to what it has not asked.
+Every answer is on disk before the next question. What is asked next follows from the answers alone, so that a search
+that was killed goes on where it was.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.analysis.comparison import Comparison, Look, compare
 from orchestrator.events import Listener, Notice
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search import record as search_record
-from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
+from orchestrator.regression.search.algorithm import LARGE, Question, Search
+from orchestrator.regression.search.blocks import Answer, Round, Untestable
 from orchestrator.regression.search.candidates import SearchSubject, Stage, stages
-from orchestrator.regression.search.probe import ProbeResult
-from orchestrator.regression.search.record import Bisection, Found, Origin, Probed, Step
+from orchestrator.regression.search.conclusion import Conclusion, Span
+from orchestrator.regression.search.record import (
+    Bisection,
+    Found,
+    MeasuredRound,
+    Origin,
+    Step,
+    UntestableRelease,
+)
+from orchestrator.regression.search.steps import JudgedStep
 from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.joint_result import JointResult
 
 
 @dataclass(frozen=True, slots=True)
 class SearchServices:
     """The services a search uses."""
 
-    measure: Callable[[Side, Side, int], ProbeResult]
-    """Measure two sides up to so many blocks; raises `HostError` where this host cannot."""
+    measure: Callable[[Sequence[Side], int], JointResult]
+    """Measure sides in so many blocks; raises `HostError` where this host cannot."""
     packages: Callable[[str, Side], Mapping[str, str]]
     """Returns the packages of a side's environment in a run by name, or none if they are not known."""
     listener: Listener
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    """One search of a record, over releases or over the moves of one change."""
+
+    names: tuple[str, ...]
+    sides: Mapping[str, Side]
+    """By name."""
+    alpha: float
+    every: bool = False
+    change: str = ""
+    """The release whose moves are searched; empty for releases."""
+
+    @property
+    def large(self) -> float:
+        """Return the size of a large step. The moves of a change are known to hold one beyond the tolerance."""
+        return 1.0 if self.change else LARGE
 
 
 @dataclass
@@ -42,15 +70,12 @@ class SearchInProgress:
     services: SearchServices
 
     def carry_out(self) -> Bisection:
-        """Carry out the search, write and return its record. One that has ended stays as it is.
-
-        Records from before comparisons were kept are gone through again, from their answers.
-        """
-        if self.record.found is not None and self.record.found.steps:
+        """Carry out the search, write and return its record. One that has ended stays as it is."""
+        if self.record.found is not None:
             return self.record
         sides = {version: self._side(self.subject.side(version)) for version in self.record.releases}
         asked = self.record.asked
-        conclusion, steps = self._search(self.record.releases, sides, asked.alpha, every=asked.every)
+        conclusion, steps = self._search(_Phase(self.record.releases, sides, asked.alpha, asked.every))
         origins = self._origins(conclusion.changes, sides)
         self.record = self.record.model_copy(update={"found": Found(releases=conclusion, origins=origins, steps=steps)})
         search_record.write(self.folder, self.record)
@@ -59,67 +84,55 @@ class SearchInProgress:
     def _side(self, side: Side) -> Side:
         return replace(side, python=self.record.asked.python)
 
-    def _search(
-        self, names: Sequence[str], sides: Mapping[str, Side], alpha: float, *, every: bool
-    ) -> tuple[Conclusion, tuple[Step, ...]]:
-        """Search environments by their names. One that was measured next to another one works."""
-        names_of = {side.text: name for name, side in sides.items()}
-        working: set[str] = set()
-        steps: dict[tuple[str, str], Step] = {}
-
-        def ask(probe: Probe) -> Answer:
-            baseline, candidate = sides[probe.baseline], sides[probe.candidate]
-            probed = self._probed(baseline, candidate, probe.look.blocks)
-            step = Step(before=probe.baseline, after=probe.candidate, blocks=len(probed.values), run=probed.run)
-            if probed.reason:
-                text = probed.untestable or (candidate if candidate.text not in working else baseline).text
-                failure = {"untestable": names_of[text], "reason": probed.reason}
-                steps[probe.baseline, probe.candidate] = step.model_copy(update=failure)
-                return Untestable(names_of[text], probed.reason)
-            working.update((baseline.text, candidate.text))
-            comparison = self._compared(probed, probe.look)
-            steps[probe.baseline, probe.candidate] = step.model_copy(update={"comparison": comparison})
-            return comparison
-
-        conclusion = carried_out(search(names, every=every, blocks=self.record.asked.looks, alpha=alpha), ask)
-        return conclusion, tuple(steps.values())
-
-    def _compared(self, probed: Probed, look: Look) -> Comparison:
-        gate = self.record.asked.metric
-        return compare(
-            [one for one, _ in probed.values],
-            [other for _, other in probed.values],
-            tolerance=gate.tolerance,
-            higher_is_better=BY_NAME[gate.metric].higher_is_better,
-            confidence=look.confidence,
-            equivalence=look.equivalence,
-            paired=True,
+    def _search(self, phase: _Phase) -> tuple[Conclusion, tuple[Step, ...]]:
+        """Search environments by their names, from the rounds of the record on."""
+        asked = self.record.asked
+        metric = BY_NAME[asked.metric.metric]
+        search = Search(
+            Question(
+                phase.names,
+                tolerance=asked.metric.tolerance,
+                looks=asked.looks,
+                higher_is_better=metric.higher_is_better,
+                every=phase.every,
+                alpha=phase.alpha,
+                large=phase.large,
+            )
         )
+        names = {side.text: name for name, side in phase.sides.items()}
+        for measured in self.record.rounds:
+            if measured.change == phase.change:
+                search.measured.add(_answer(measured, names))
+        while (wanted := search.wanted()) is not None:
+            search.measured.add(_answer(self._measured(wanted, phase), names))
+        return search.conclusion(), tuple(map(_as_step, search.steps if search.ends else ()))
 
-    def _probed(self, baseline: Side, candidate: Side, blocks: int) -> Probed:
-        known = self.record.probed(baseline.text, candidate.text, blocks)
-        if known is not None:
-            return known
-        self.services.listener(Notice(f"{baseline.label} compared with {candidate.label}: {blocks} blocks"))
-        result = self.services.measure(baseline, candidate, blocks)
-        probed = Probed(
-            baseline=baseline.text,
-            candidate=candidate.text,
-            blocks=blocks,
+    def _measured(self, wanted: Round, phase: _Phase) -> MeasuredRound:
+        """Measure a round and record it."""
+        sides = [phase.sides[name] for name in wanted.releases]
+        labels = ", ".join(side.label for side in sides)
+        self.services.listener(Notice(f"{wanted.blocks} blocks of {len(sides)} releases: {labels}"))
+        result = self.services.measure(sides, wanted.blocks)
+        empty = (None,) * wanted.blocks
+        columns = [result.values.get(side.text, empty) for side in sides]
+        reasons = {side.text: result.reasons[side.text] for side in sides if side.text in result.reasons}
+        measured = MeasuredRound(
+            change=phase.change,
+            releases=tuple(side.text for side in sides),
+            blocks=wanted.blocks,
             run=result.run,
-            values=tuple(result.values),
-            untestable=result.culprit,
-            reason=result.reason,
+            values=tuple(zip(*columns, strict=True)),
+            untestable=tuple(UntestableRelease(release=text, reason=reason) for text, reason in reasons.items()),
         )
-        self.record = self.record.model_copy(update={"probes": (*self.record.probes, probed)})
+        self.record = self.record.model_copy(update={"rounds": (*self.record.rounds, measured)})
         search_record.write(self.folder, self.record)
-        return probed
+        return measured
 
     def _origins(self, spans: Sequence[Span], sides: Mapping[str, Side]) -> tuple[Origin, ...]:
         """Search the packages that moved with each change.
 
         This phase has an α of its own, which its searches share. The release phase has called the ends of each changed,
-        and answers for that; what lies between is measured afresh.
+        and answers for that; the way between them is measured in blocks of its own.
         """
         ways = [self._way(sides[span.before], sides[span.after]) for span in spans]
         alpha = self.record.asked.alpha / max(1, sum(len(way) > 2 for way in ways))
@@ -128,7 +141,7 @@ class SearchInProgress:
     def _way(self, before: Side, after: Side) -> tuple[Stage, ...]:
         """Return the stages from one environment to the other, or none if it is not known what they hold."""
         run = next(
-            each.run for each in self.record.probes if (each.baseline, each.candidate) == (before.text, after.text)
+            each.run for each in self.record.rounds if {before.text, after.text} <= {*each.releases} and each.run
         )
         earlier, later = (_canonical(self.services.packages(run, side)) for side in (before, after))
         if not earlier or not later:
@@ -144,7 +157,8 @@ class SearchInProgress:
         if len(way) <= 2:
             return Origin(before=span.before, after=span.after, moved=moves, by=moves)
         between = self._on_the_way(way, sides[span.before], sides[span.after])
-        conclusion, steps = self._search([stage.name for stage in way], between, alpha, every=False)
+        names = tuple(stage.name for stage in way)
+        conclusion, steps = self._search(_Phase(names, between, alpha, change=span.after))
         by = _came_with(way, conclusion.changes[0]) if conclusion.changes else ()
         note = "" if by else "no single move changed it: it takes several, or what could not be tested"
         known = Origin(before=span.before, after=span.after, moved=moves, by=by, note=note)
@@ -161,6 +175,19 @@ class SearchInProgress:
             pinned = tuple(sorted((name, version) for name, version in stage.packages.items() if name != framework))
             sides[stage.name] = replace(before, packages=pinned)
         return sides
+
+
+def _answer(measured: MeasuredRound, names: Mapping[str, str]) -> Answer:
+    """Return a recorded round as the search takes it. A release without any value was not tried in it."""
+    tried = [release for release in measured.releases if measured.measures(release)]
+    rows = (dict(zip(measured.releases, block, strict=True)) for block in measured.values)
+    blocks = tuple({names[release]: row[release] for release in tried} for row in rows)
+    return Answer(blocks, tuple(Untestable(names[each.release], each.reason) for each in measured.untestable))
+
+
+def _as_step(step: JudgedStep) -> Step:
+    excluded = None if step.excluded is None else math.expm1(step.excluded)
+    return Step(before=step.before, after=step.after, blocks=step.blocks, comparison=step.comparison, excluded=excluded)
 
 
 def _canonical(packages: Mapping[str, str]) -> dict[str, str]:

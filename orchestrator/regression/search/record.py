@@ -3,88 +3,67 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from orchestrator.analysis.comparison import ALPHA, OF_FIGURES, Comparison, Verdict
+from orchestrator.analysis.comparison import OF_FIGURES, Comparison
 from orchestrator.domain import Status
 from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.model import Positive, Share
-from orchestrator.regression.rules import Gate
-from orchestrator.regression.search.algorithm import Conclusion, Span
+from orchestrator.regression.search.conclusion import Conclusion
+from orchestrator.regression.search.earlier_record import EarlierBisection
+from orchestrator.regression.search.record_parts import FoundBase, SearchBase
 from orchestrator.results.contract import Count, Strict
 from orchestrator.results.writing import write_atomically
 
 RECORD_FILE = "bisect.json"
-AUTO = "auto"
-"""The runtime of a search without a chosen one."""
 
 
-class Asked(Strict):
-    """The question of a search, and the sources of its environments, models and data."""
-
-    good: str
-    bad: str
-    python: str
-    """The one Python that all releases run on; empty for the user's own images."""
-    cell: str
-    """The glob as the user wrote it."""
-    pair: str
-    """The pair of good and bad, such as `cpu/lenet-train-b200`."""
-    metric: Gate
-    every: bool
-    looks: tuple[int, ...]
-    alpha: Share = ALPHA
-    """Probability of a wrong change in each of the two phases, releases and dependencies."""
-    prereleases: bool = False
-    yanked: bool = False
-    matrix: str
-    matrix_sha256: str
-    models: str | None
-    data: str | None
-    base_image: str | None
-    no_parity: bool
-    limit: int
-    runtime: str
-
-
-class LeftOut(Strict):
-    """A release between the two that is not searched."""
+class UntestableRelease(Strict):
+    """An environment that cannot be measured, or does other work than the others."""
 
     release: str
+    """The text of the side, as `Side.text` writes it."""
     reason: str
 
 
-class Probed(Strict):
-    """The evidence of two environments over so many blocks."""
+class MeasuredRound(Strict):
+    """Blocks that were measured in one run, each of which holds all of some environments once."""
 
-    baseline: str
-    """The text of the side, as `Side.text` writes it; so is the candidate."""
-    candidate: str
+    change: str = ""
+    """The release whose moves are searched; empty in the search of releases."""
+    releases: tuple[str, ...]
+    """The texts of the sides, as `Side.text` writes them."""
     blocks: Count
     run: str = ""
     """Relative to the search's folder; empty if there was nothing to run."""
-    values: tuple[tuple[Positive, Positive], ...] = ()
-    """Values of each block that counts; none if one of the two is untestable."""
-    untestable: str = ""
-    """The side that cannot be tested."""
-    reason: str = ""
+    values: tuple[tuple[Positive | None, ...], ...] = ()
+    """For each block the values of the releases, in their order; null where a repeat failed."""
+    untestable: tuple[UntestableRelease, ...] = ()
+
+    @property
+    def launches(self) -> int:
+        """Return the number of containers."""
+        return len(self.releases) * self.blocks
+
+    def measures(self, release: str) -> bool:
+        """Return true if a release has a value in any of the blocks."""
+        place = self.releases.index(release) if release in self.releases else None
+        return place is not None and any(block[place] is not None for block in self.values)
 
 
 class Step(Strict):
-    """A search's verdict on two of its releases or environments, at its last look."""
+    """A search's verdict on a release or environment compared with the testable one before it."""
 
     before: str
     after: str
-    blocks: Count = 0
-    run: str = ""
-    """Relative to the search's folder; empty if there was nothing to run."""
+    blocks: Count
+    """Blocks that have both. The comparison is that of the last look, which may have had fewer."""
     comparison: Comparison | None = None
-    """None if one of the two is untestable."""
-    untestable: str = ""
-    """The side that cannot be tested."""
-    reason: str = ""
+    """None before the first look."""
+    excluded: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """The smallest step that is excluded, as a share: the true one is at least so large in at most α of the cases."""
 
 
 class Origin(Strict):
@@ -103,61 +82,47 @@ class Origin(Strict):
     alpha: Share | None = None
     """The share of α of that search; None if there was nothing to search."""
     steps: tuple[Step, ...] = ()
-    """Its comparisons, in order; `before` and `after` are moves, each with all moves before it."""
+    """Its steps, in order; `before` and `after` are moves, each with all moves before it."""
 
 
-class Found(Strict):
+class Found(FoundBase):
     """The result of a search."""
 
-    releases: Conclusion
     origins: tuple[Origin, ...] = ()
-    """One for each change that was searched to its end, in the same order."""
+    """One for each change, in the same order."""
     steps: tuple[Step, ...] = ()
-    """The comparisons of releases, in order."""
+    """The steps from each testable release to the next, in order."""
 
     @property
-    def changes(self) -> tuple[Span, ...]:
-        """Return every change, searched to its end or not."""
-        return (*self.releases.changes, *self.releases.further, *self.releases.gradual)
-
-    @property
-    def is_worse(self) -> bool:
-        """Return true if anything got worse between the ends."""
-        ends = [self.releases.ends] if self.releases.ends else []
-        seen = [*ends, *(span.comparison for span in self.changes if span.comparison)]
-        return any(comparison.verdict is Verdict.SLOWER for comparison in seen)
+    def excluded(self) -> float | None:
+        """Return the smallest step that would have been found as a share, or None if that is not known."""
+        every = [step.excluded for step in self.steps]
+        known = [each for each in every if each is not None]
+        return max(known) if known and len(known) == len(every) else None
 
 
-class Bisection(Strict):
+class Bisection(SearchBase):
     """The whole file."""
 
-    schema_: Literal[1] = Field(1, alias="schema")
-    name: str
-    created_at: str
-    host: str
-    asked: Asked
-    searched: str
-    """The distribution whose releases they are."""
-    releases: tuple[str, ...]
-    """Good first, bad last."""
-    left_out: tuple[LeftOut, ...] = ()
-    warnings: Annotated[tuple[str, ...], Field(exclude_if=lambda warnings: not warnings)] = ()
-    """Warnings about the files of the dataset."""
-    probes: tuple[Probed, ...] = ()
+    schema_: Literal[2] = Field(2, alias="schema")
+    rounds: tuple[MeasuredRound, ...] = ()
     found: Found | None = None
     """None until the search has ended."""
 
-    def probed(self, baseline: str, candidate: str, blocks: int) -> Probed | None:
-        """Return the answer to a question, or None if it was not asked yet. No blocks make a failed side testable."""
-        for each in self.probes:
-            if (each.baseline, each.candidate) == (baseline, candidate) and (each.reason or each.blocks == blocks):
-                return each
-        return None
+    @property
+    def launches(self) -> int:
+        """Return the number of containers so far."""
+        return sum(each.launches for each in self.rounds)
+
+
+AnyBisection = Annotated[Bisection | EarlierBisection, Field(discriminator="schema_")]
+"""A record of this schema, or of an earlier one."""
+_RECORD: TypeAdapter[Bisection | EarlierBisection] = TypeAdapter(AnyBisection)
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of `bisect.json`."""
-    body = Bisection.model_json_schema(mode="serialization", by_alias=True)
+    body = _RECORD.json_schema(mode="serialization", by_alias=True)
     # A search compares figures alone.
     of_figures = [verdict.value for verdict in OF_FIGURES]
     body["$defs"]["Verdict"] |= {
@@ -178,22 +143,25 @@ def forgetful(record: Bisection, *, failed: bool) -> Bisection:
 
     What was measured stays.
     """
-    probes = tuple(probe for probe in record.probes if not probe.reason or not (failed or may_pass(probe.reason)))
-    if len(probes) == len(record.probes):
-        return record
-    return record.model_copy(update={"probes": probes, "found": None})
+
+    def kept(measured: MeasuredRound) -> MeasuredRound:
+        lasting = tuple(each for each in measured.untestable if not (failed or may_pass(each.reason)))
+        return measured.model_copy(update={"untestable": lasting})
+
+    rounds = tuple(map(kept, record.rounds))
+    return record if rounds == record.rounds else record.model_copy(update={"rounds": rounds, "found": None})
 
 
-def write(folder: Path, record: Bisection) -> None:
+def write(folder: Path, record: Bisection | EarlierBisection) -> None:
     """Replace the record, wholly or not at all."""
     write_atomically(folder / RECORD_FILE, record.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
-def read(folder: Path) -> Bisection:
+def read(folder: Path) -> Bisection | EarlierBisection:
     """Read a record. Raises `InputError` where there is none, or it is broken."""
     path = folder / RECORD_FILE
     try:
-        return Bisection.model_validate_json(read_record(path))
+        return _RECORD.validate_json(read_record(path))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder}: is no search; --resume takes the name that `bisect` gave it") from None
     except ValidationError as error:

@@ -1,6 +1,5 @@
 """The files of a regression test in its run's folder."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Unpaired
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.joint import is_joint
 from orchestrator.results.decisions import is_until_decided
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
@@ -66,7 +66,9 @@ def stored_trial(run: Run) -> Trial:
 
 
 def blocks_follow_sight(run: Run) -> bool:
-    """Return true if the number of blocks of a run was chosen by its results: by looks, or by those of a test."""
+    """Return true if the number of blocks of a run was chosen by its results: by looks, a regression test or a search."""
+    if is_joint(run):
+        return True
     if not (run.folder / TRIAL_FILE).exists():
         return is_until_decided(run)
     looks = stored_trial(run).rules.looks
@@ -104,15 +106,3 @@ def _stored(path: Path, kind: TypeAdapter[_Stored], *, missing: str, broken: str
         raise InputError(f"{path.parent}: {missing}") from None
     except ValidationError as error:
         raise InputError(f"{path}: {broken}: {first_problem(error)}; {remedy}") from error
-
-
-def recorded_packages(run: Run, side: Side) -> Mapping[str, str]:
-    """Return the packages of a side's environment, as its run recorded it. None for an image of the user's own."""
-    trial = stored_trial(run)
-    (pair,) = trial.pairs
-    wanted = pair.baseline if trial.baseline.text == side.text else pair.candidate
-    cell = next(cell for cell in run.plan().cells if cell.id == wanted)
-    if cell.framework.image or cell.framework.dockerfile:
-        return {}
-    made = {record.image: record for record in run.environments().environments}
-    return made[cell.image].versions if cell.image in made else {}

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from orchestrator.analysis.comparison import Verdict
-from orchestrator.regression.search.algorithm import Conclusion
+from orchestrator.analysis.comparison import Comparison, Verdict
 from orchestrator.regression.search.candidates import START
-from orchestrator.regression.search.record import Bisection, Found, Origin, Step
+from orchestrator.regression.search.conclusion import Conclusion
+from orchestrator.regression.search.record import Bisection, Found, MeasuredRound, Origin, Step
 from orchestrator.reporting.charts.ratios import Compared
 from orchestrator.reporting.inline import ratio, ratio_interval
 from orchestrator.wording import clean_line
 
-HEADS = ("Is", "Against", "Blocks", "Ratio", "Interval", "p", "Found", "Run")
+FIGURES = ("Is", "Against", "Blocks", "Ratio", "Interval", "p", "Found")
 """After the release, or the move."""
-NUMBERS = frozenset({3, 4, 5, 6})
-"""Columns that are aligned right, the release counted as 0."""
+HEADS = (*FIGURES, "Rounds")
 UNTESTABLE = "untestable"
 
 
@@ -24,93 +24,152 @@ class SearchRow:
 
     name: str
     cells: tuple[str, ...]
-    """A text for each of `HEADS`."""
+    """A text for each head."""
     verdict: Verdict | None
     word: str
     """The word that gives it its colour: the verdict, `untestable`, or nothing."""
     run: str
-    """Folder of the run below that of the search; empty where there is none."""
+    """Folder of the run below that of the search; empty where there is none, or several."""
     compared: Compared | None
     """The part of it that is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
-    """A phase of a search."""
+class Described:
+    """The releases or moves of a search, and the words for what they are."""
 
     names: Sequence[str]
     conclusion: Conclusion
-    steps: Sequence[Step]
-    ends: tuple[str, str]
-    changed: str
+    ends: tuple[str, str] = ("", "")
+    changed: str = "moved it"
     """The sentence about the release that changed it."""
+
+    def what(self, name: str) -> str:
+        """Return what a release is."""
+        changes = self.conclusion.changes
+        said = {self.names[0]: self.ends[0], self.names[-1]: self.ends[1]}.get(name, "")
+        if any(each.release == name for each in self.conclusion.untestable):
+            suspect = f", may have {self.changed}" if any(name in span.between for span in changes) else ""
+            said = ", ".join(filter(None, (f"{UNTESTABLE}{suspect}", said)))
+        if any(span.after == name for span in changes):
+            said = ", ".join(filter(None, (self.changed, said)))
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    """A phase of a search."""
+
+    described: Described
+    steps: Sequence[Step]
+    rounds: Sequence[tuple[int, MeasuredRound]]
+    """Each with its number in the whole search, from 1 on. The first one has all releases, in order."""
+    tolerance: float
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the releases or moves, in order."""
+        return self.described.names
+
+    def rounds_of(self, name: str) -> list[int]:
+        """Return the numbers of the rounds that hold a release."""
+        if not self.rounds:
+            return []
+        text = self.rounds[0][1].releases[self.names.index(name)]
+        return [number for number, measured in self.rounds if text in measured.releases]
+
+    def ratios(self, before: str, after: str) -> tuple[float, ...]:
+        """Return the ratio of two releases in each block that has both."""
+        if not self.rounds:
+            return ()
+        texts = self.rounds[0][1].releases
+        both = texts[self.names.index(before)], texts[self.names.index(after)]
+        blocks = (
+            dict(zip(measured.releases, block, strict=True)) for _, measured in self.rounds for block in measured.values
+        )
+        values = ((block.get(both[0]), block.get(both[1])) for block in blocks)
+        return tuple(other / one for one, other in values if one is not None and other is not None)
 
 
 def release_rows(record: Bisection, search: Found) -> tuple[SearchRow, ...]:
-    """Every release that was searched, in order."""
-    evidence = _Evidence(record.releases, search.releases, search.steps, ("good", "bad"), "changed it")
-    return tuple(_rows(record, evidence))
+    """Return every release that was searched, in order, and the last compared with the first."""
+    described = Described(record.releases, search.releases, ("good", "bad"), "changed it")
+    return tuple(_rows(_Phase(described, search.steps, _rounds(record, ""), record.asked.metric.tolerance)))
 
 
 def move_rows(record: Bisection, origin: Origin) -> tuple[SearchRow, ...]:
     """Return every move between the environments of a change, in order, nothing if they were not searched."""
     if origin.conclusion is None:
         return ()
-    evidence = _Evidence((START, *origin.moved), origin.conclusion, origin.steps, ("", ""), "moved it")
-    return tuple(_rows(record, evidence))
+    described = Described((START, *origin.moved), origin.conclusion)
+    phase = _Phase(described, origin.steps, _rounds(record, origin.after), record.asked.metric.tolerance)
+    return tuple(_rows(phase))
 
 
-def _rows(record: Bisection, evidence: _Evidence) -> Iterator[SearchRow]:
-    places = {name: place for place, name in enumerate(evidence.names)}
-    values = {(probe.run, len(probe.values)): probe.values for probe in record.probes if probe.run}
-    for name in evidence.names:
-        what = _what(evidence, name)
-        steps = [step for step in evidence.steps if step.after == name]
-        for step in sorted(steps, key=lambda each: places.get(each.before, 0)):
-            yield _row(record, step, what, values.get((step.run, step.blocks), ()))
-        if not steps:
-            said = "" if name == evidence.names[0] or what.startswith(UNTESTABLE) else "not measured: not needed"
-            yield SearchRow(clean_line(name), (what, "–", "–", "–", "–", "–", said or "–", ""), None, "", "", None)
-
-
-def _what(evidence: _Evidence, name: str) -> str:
-    changes = evidence.conclusion.changes
-    said = {evidence.names[0]: evidence.ends[0], evidence.names[-1]: evidence.ends[1]}.get(name, "")
-    reasons = {each.release: each.reason for each in evidence.conclusion.untestable}
-    if name in reasons:
-        suspect = f", may have {evidence.changed}" if any(name in span.between for span in changes) else ""
-        said = ", ".join(filter(None, (f"{UNTESTABLE}{suspect}", said)))
-    if any(span.after == name for span in changes):
-        said = ", ".join(filter(None, (evidence.changed, said)))
-    return said
-
-
-def _row(record: Bisection, step: Step, what: str, values: Sequence[tuple[float, float]]) -> SearchRow:
-    comparison = step.comparison
-    before, run = clean_line(step.before), step.run
-    if comparison is None:
-        said = clean_line(f"{UNTESTABLE}: {step.untestable}: {step.reason}")
-        return SearchRow(clean_line(step.after), (what, before, *("–",) * 4, said, run), None, UNTESTABLE, run, None)
-    figures = (
-        str(step.blocks),
-        ratio(comparison.ratio),
-        ratio_interval(comparison.low, comparison.high),
-        "–" if comparison.p_value is None else f"{comparison.p_value:.2g}",
-        comparison.verdict.value,
+def round_rows(record: Bisection) -> tuple[tuple[str, ...], ...]:
+    """Return number, blocks, launches, releases and run of every round."""
+    return tuple(
+        (
+            str(number),
+            str(measured.blocks),
+            str(measured.launches),
+            clean_line("; ".join(measured.releases)),
+            measured.run,
+        )
+        for number, measured in enumerate(record.rounds, 1)
     )
-    compared = Compared(
-        label=clean_line(f"{step.after} against {step.before}"),
-        ratio=comparison.ratio,
-        low=comparison.low,
-        high=comparison.high,
-        tolerance=record.asked.metric.tolerance,
-        of_blocks=tuple(candidate / baseline for baseline, candidate in values),
-    )
+
+
+def _rounds(record: Bisection, change: str) -> tuple[tuple[int, MeasuredRound], ...]:
+    every = enumerate(record.rounds, 1)
+    return tuple((number, measured) for number, measured in every if measured.change == change)
+
+
+def _rows(phase: _Phase) -> Iterator[SearchRow]:
+    steps = {step.after: step for step in phase.steps}
+    conclusion = phase.described.conclusion
+    reasons = {each.release: each.reason for each in conclusion.untestable}
+    for name in phase.names:
+        step, what, rounds = steps.get(name), phase.described.what(name), ranges(phase.rounds_of(name))
+        if name in reasons:
+            said = clean_line(f"{UNTESTABLE}: {reasons[name]}")
+            yield SearchRow(clean_line(name), (what, *("–",) * 5, said, rounds), None, UNTESTABLE, "", None)
+        elif step is None or step.comparison is None:
+            yield SearchRow(clean_line(name), (what, *("–",) * 6, rounds), None, "", "", None)
+        else:
+            yield _row(phase, step.before, name, step.comparison)
+    if conclusion.ends is not None and len(phase.names) > 2:
+        yield _row(phase, phase.names[0], phase.names[-1], conclusion.ends)
+
+
+def _row(phase: _Phase, before: str, after: str, comparison: Comparison) -> SearchRow:
+    ratios, what, rounds = phase.ratios(before, after), phase.described.what(after), ranges(phase.rounds_of(after))
     return SearchRow(
-        clean_line(step.after),
-        (what, before, *figures, run),
+        clean_line(after),
+        (what, clean_line(before), str(len(ratios)), *figures(comparison), rounds),
         comparison.verdict,
         comparison.verdict.value,
-        run,
-        compared,
+        "",
+        Compared(
+            label=clean_line(f"{after} against {before}"),
+            ratio=comparison.ratio,
+            low=comparison.low,
+            high=comparison.high,
+            tolerance=phase.tolerance,
+            of_blocks=ratios,
+        ),
     )
+
+
+def figures(comparison: Comparison) -> tuple[str, str, str, str]:
+    """Return ratio, interval, p value and verdict of a comparison."""
+    p_value = "–" if comparison.p_value is None else f"{comparison.p_value:.2g}"
+    interval = ratio_interval(comparison.low, comparison.high)
+    return ratio(comparison.ratio), interval, p_value, comparison.verdict.value
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return rising numbers as `1–3, 7`, or a dash if there are none."""
+    runs = groupby(enumerate(numbers), lambda each: each[1] - each[0])
+    ends = [[number for _, number in run] for _, run in runs]
+    return ", ".join("–".join(dict.fromkeys((str(run[0]), str(run[-1])))) for run in ends) or "–"

@@ -1,86 +1,115 @@
 """The sentences of a search, the same in every format."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis.comparison import Comparison, Verdict
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.regression.rules import BY_NAME
-from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable
-from orchestrator.regression.search.record import AUTO, Bisection, Found, Origin, Step, may_pass
+from orchestrator.regression.search.blocks import Untestable
+from orchestrator.regression.search.conclusion import Conclusion, Span
+from orchestrator.regression.search.earlier_record import (
+    EARLIER_LOOKS,
+    EarlierBisection,
+    EarlierFound,
+    EarlierOrigin,
+    EarlierStep,
+)
+from orchestrator.regression.search.record import Bisection, Found, Origin, Step, may_pass
+from orchestrator.regression.search.record_parts import AUTO
+from orchestrator.regression.search.steps import MOST_BLOCKS, look_numbers
 from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
+from orchestrator.reporting.reports import earlier_search_words as earlier
 from orchestrator.wording import clean_line, listing, listing_of
 
+AnyRecord = Bisection | EarlierBisection
 _MOST = 8
-_UNSEEN = "What changes and changes back between two releases that are the same is not seen (--all looks for it)."
 
 
-def title(record: Bisection) -> str:
+def title(record: AnyRecord) -> str:
     """Return the title of a search, with its releases, metric and cell."""
     metric = BY_NAME[record.asked.metric.metric].title
     ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}"
     return clean_line(f"{ends}: {metric} of {record.asked.pair}")
 
 
-def headlines(record: Bisection) -> tuple[str, ...]:
+def headlines(record: AnyRecord) -> tuple[str, ...]:
     """Return the result of a search, one sentence a line."""
     if record.found is None:
         return ("It has not come to its end.",)
     return tuple(clean_line(line) for line in _headlines(record, record.found))
 
 
-def state(record: Bisection) -> tuple[str, str]:
+def state(record: AnyRecord) -> tuple[str, str]:
     """Return the result in two words, and its tone, `good`, `bad` or `open`."""
     found = record.found
     if found is None or found.releases.ends is None:
         return "no finding", "open"
     if found.is_worse:
         return "changed for the worse", "bad"
-    if found.releases.ends.verdict is Verdict.INCONCLUSIVE or found.releases.unsettled:
+    undecided = isinstance(found, EarlierFound) and found.releases.ends.verdict is Verdict.INCONCLUSIVE
+    if undecided or found.releases.unsettled:
         return "not decided", "open"
     if found.changes or found.releases.ends.verdict is Verdict.FASTER:
         return "changed for the better", "good"
     return "no change found", "good"
 
 
-def how(record: Bisection) -> tuple[str, ...]:
-    """Explain the looks of a search and the risk of each of its two phases."""
+def how(record: AnyRecord) -> tuple[str, ...]:
+    """Explain the blocks of a search and the risk of each of its two phases."""
+    if isinstance(record, EarlierBisection):
+        return earlier.how(record)
+    return tuple(clean_line(line) for line in _how(record))
+
+
+def _how(record: Bisection) -> Iterator[str]:
     asked, found = record.asked, record.found
     looks = listing([str(number) for number in asked.looks])
     alpha, tolerance = short_percent(asked.alpha), short_percent(asked.metric.tolerance)
-    searched = [origin for origin in found.origins if origin.alpha is not None] if found else []
-    lines = [
-        f"Looked after {looks} blocks; every block holds both sides, and what is decided is measured no further.",
-    ]
-    lines.append(
-        f"At most {alpha} of such searches call a change of releases what is within the tolerance of {tolerance}: "
-        "that α is shared by all comparisons of releases that there can be."
+    yield (
+        f"{record.launches} launches in {len(record.rounds)} rounds; a block holds every release that is still in "
+        "question once, in an order drawn for it."
     )
+    yield (
+        f"A release is compared with the one before it after {looks} blocks that have both, and what is decided is "
+        "measured no further."
+    )
+    yield (
+        f"At most {alpha} of such searches name a release whose step is within the tolerance of {tolerance}, whatever "
+        "the steps are: that α is shared by all steps and the comparison of the ends."
+    )
+    searched = [origin for origin in found.origins if origin.alpha is not None] if found else []
     if searched:
         each = (
             "" if len(searched) == 1 else f", {short_percent(searched[0].alpha or 0)} for each of the {len(searched)}"
         )
-        lines.append(f"The search over what moved spends a further α of its own, {alpha} too{each}.")
-    if found and _may_cancel(record, found):
-        lines.append(_UNSEEN)
-    lines.append(f"A single “same” is wrong in at most {alpha} of the cases in which it changed by just the tolerance.")
-    return tuple(clean_line(line) for line in lines)
+        yield f"The search over what moved spends a further α of its own, {alpha} too{each}."
+    if not asked.every:
+        yield (
+            "A search for one change ends with the first that is named: other steps may be open, and what changes and "
+            "changes back by less may be among them (--all decides each step)."
+        )
+    yield (
+        f"A single “same”, or the limit of a single step, is wrong in at most {alpha} of the cases in which that step "
+        "is just as large."
+    )
 
 
-def confidences(steps: tuple[Step, ...]) -> str:
+def confidences(steps: Sequence[Step | EarlierStep]) -> str:
     """Return the confidences of the intervals as `99.38–99.92 %`, each that of its look."""
     levels = sorted({f"{100 * step.comparison.confidence:.4g}" for step in steps if step.comparison})
     return f"{'–'.join(dict.fromkeys((levels[0], levels[-1])))} %" if levels else ""
 
 
-def command(record: Bisection) -> str:
+def command(record: AnyRecord) -> str:
     """The command line that asks the same again."""
     asked = record.asked
     gate = asked.metric
     words = ["orchestrator", "bisect", "--good", asked.good, "--bad", asked.bad, "--cell", asked.cell]
     words += ["--metric", f"{gate.metric}{f'@{gate.model}' if gate.model else ''}={100 * gate.tolerance:g}%"]
     words += ["--file", asked.matrix]
-    words += ["--max-blocks", str(asked.looks[-1])] if asked.looks != PROBED else []
+    usual = EARLIER_LOOKS if isinstance(record, EarlierBisection) else look_numbers(MOST_BLOCKS)
+    words += ["--max-blocks", str(asked.looks[-1])] if asked.looks != usual else []
     words += ["--limit", str(asked.limit)] if asked.limit != DEFAULT_CELLS else []
     words += ["--runtime", asked.runtime] if asked.runtime != AUTO else []
     for option, given in (("--models", asked.models), ("--data", asked.data), ("--base-image", asked.base_image)):
@@ -92,7 +121,7 @@ def command(record: Bisection) -> str:
     return clean_line(shlex.join([*words, *(option for option, given in flags.items() if given)]))
 
 
-def _headlines(record: Bisection, search: Found) -> Iterator[str]:
+def _headlines(record: AnyRecord, search: Found | EarlierFound) -> Iterator[str]:
     name, releases = record.searched, search.releases
     if releases.ends is None:
         said = "; ".join(map(_stepped_over, releases.untestable))
@@ -100,9 +129,9 @@ def _headlines(record: Bisection, search: Found) -> Iterator[str]:
         return
     first, last = record.releases[0], record.releases[-1]
     if not search.changes:
-        yield _without_change(f"{name} {first}", last, releases.ends)
-        if releases.ends.verdict is Verdict.SAME and _may_cancel(record, search):
-            yield _UNSEEN
+        yield _without_change(f"{name} {first}", last, releases.ends, search)
+        if isinstance(record, EarlierBisection):
+            yield from earlier.unseen(record)
     origins = {(origin.before, origin.after): moved(origin) for origin in search.origins}
     for span in search.changes:
         yield f"{_changed(name, span, search)}{origins.get((span.before, span.after), '')}."
@@ -113,15 +142,12 @@ def _headlines(record: Bisection, search: Found) -> Iterator[str]:
     yield from _open_ends(name, (first, last), releases)
 
 
-def _may_cancel(record: Bisection, search: Found) -> bool:
-    """Return True if two releases are the same and those between them were not measured."""
-    places = {release: place for place, release in enumerate(record.releases)}
-    same = [step for step in search.steps if step.comparison and step.comparison.verdict is Verdict.SAME]
-    return not record.asked.every and any(places[step.after] - places[step.before] > 1 for step in same)
-
-
-def _without_change(first: str, last: str, ends: Comparison) -> str:
-    if ends.verdict is Verdict.INCONCLUSIVE:
+def _without_change(first: str, last: str, ends: Comparison, search: Found | EarlierFound) -> str:
+    if isinstance(search, Found) and not search.releases.unsettled:
+        limit = "" if search.excluded is None else f"; every step is smaller than {short_percent(search.excluded)}"
+        interval = ratio_interval(ends.low, ends.high)
+        return f"No change was found from {first} to {last} (× {ratio(ends.ratio)}, {interval}){limit}."
+    if isinstance(search, Found) or ends.verdict is Verdict.INCONCLUSIVE:
         return f"Not decided whether it changed from {first} to {last}: {_figures(ends)}{_missed(ends)}."
     if ends.verdict is Verdict.SAME:
         return f"No change was found from {first} to {last}: {_figures(ends)}{_missed(ends)}."
@@ -133,19 +159,20 @@ def _missed(ends: Comparison) -> str:
     return "" if effect is None or effect >= 1 else f"; could have missed less than {short_percent(effect)}"
 
 
-def _changed(name: str, span: Span, search: Found) -> str:
+def _changed(name: str, span: Span, search: Found | EarlierFound) -> str:
     figures = _figures(span.comparison) if span.comparison else "not measured"
     if span in search.releases.further:
         return f"Also changed between {name} {span.before} and {span.after} ({figures})"
     if span in search.releases.gradual:
-        return (
-            f"Changed bit by bit from {name} {span.before} to {span.after} ({figures}), in no step beyond the tolerance"
-        )
+        steps = "in no step beyond the tolerance"
+        if isinstance(search, Found):
+            steps = f"in steps smaller than {short_percent(search.excluded or 0)}"
+        return f"Changed bit by bit from {name} {span.before} to {span.after} ({figures}), {steps}"
     untested = f", or in {listing_of(span.between, _MOST)}, which could not be tested" if span.between else ""
     return f"First changed in {name} {span.after}{untested} ({figures})"
 
 
-def moved(origin: Origin) -> str:
+def moved(origin: Origin | EarlierOrigin) -> str:
     """Return the cause of a change as the end of a sentence."""
     if origin.by:
         certain = " or ".join(origin.by)

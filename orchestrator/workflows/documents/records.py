@@ -5,7 +5,8 @@ from typing_extensions import TypedDict
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.regression.nightly.records import Score
 from orchestrator.regression.nightly.state import Night
-from orchestrator.regression.search.record import Bisection
+from orchestrator.regression.search.earlier_record import EarlierBisection
+from orchestrator.regression.search.record import AnyBisection, Bisection
 from orchestrator.workflows.nightly.accept import AcceptResult
 from orchestrator.workflows.nightly.ack import AckResult
 
@@ -26,13 +27,13 @@ class AnsweredAlarmsData(TypedDict):
     """Cell and metric of each."""
 
 
-SEARCH_RECORD = DocumentKind("search-record", 1, Bisection)
+SEARCH_RECORD = DocumentKind("search-record", 2, AnyBisection)
 NIGHT_RECORD = DocumentKind("night-record", 1, Night)
 ACCEPTED_RELEASE = DocumentKind("accepted-release", 1, AcceptedReleaseData)
 ANSWERED_ALARMS = DocumentKind("answered-alarms", 1, AnsweredAlarmsData)
 
 
-def search_document(record: Bisection) -> Envelope:
+def search_document(record: Bisection | EarlierBisection) -> Envelope:
     """Return the record of a search."""
     return SEARCH_RECORD.envelope(record.model_dump(mode="json", by_alias=True))
 

@@ -76,8 +76,12 @@ class RegressionSetup:
 
     def with_data(self, pairing: Pairing) -> Pairing:
         """Return a pairing with the data that its cells need. Raises `InputError` for data that cannot be used."""
-        plan = replace(pairing.plan, parity=pairing.plan.parity and not self.options.no_parity)
-        return replace(pairing, plan=with_data(plan, self.matrix, self.options.data, self.host))
+        return replace(pairing, plan=self.plan_with_data(pairing.plan))
+
+    def plan_with_data(self, plan: Plan) -> Plan:
+        """Return a plan with the data that its cells need. Raises `InputError` for data that cannot be used."""
+        asked = replace(plan, parity=plan.parity and not self.options.no_parity)
+        return with_data(asked, self.matrix, self.options.data, self.host)
 
     def planned(self, plan: Plan) -> PlannedMatrix:
         """Return the matrix with a plan of it, as a run stores them."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.regression.search.earlier_record import EarlierBisection
 from orchestrator.regression.search.record import Bisection
 from orchestrator.workflows import option_values
 from orchestrator.workflows.measure.pair import SourceOptions
@@ -32,7 +33,7 @@ class SearchOptions(SourceOptions):
     file: Path | None = None
     """The matrix. By default `matrix.yaml` in the working folder, or else the one that ships with the program."""
     max_blocks: int | None = None
-    """Most blocks of two releases, in place of 48."""
+    """Most blocks of a release and the next one, in place of 48."""
     prereleases: bool = False
     """True to search alpha, beta, candidate and development releases too."""
     yanked: bool = False
@@ -59,8 +60,8 @@ class SearchOptions(SourceOptions):
 class SearchResult:
     """A search with its evidence."""
 
-    record: Bisection
-    """The releases, what was compared, and the changes that were found."""
+    record: Bisection | EarlierBisection
+    """The releases, what was compared, and the changes that were found; of an earlier schema if it began so."""
     folder: Path
     """The folder of the record, of its report and of all runs."""
     complete: bool

@@ -12,11 +12,13 @@ from pathlib import Path
 from orchestrator import matrix
 from orchestrator.errors import HostError, InputError
 from orchestrator.regression.releases.package_index import offered_releases
-from orchestrator.regression.rules import looks_up_to
+from orchestrator.regression.rules import Rules
 from orchestrator.regression.search import record as search_record
-from orchestrator.regression.search.algorithm import PROBED
 from orchestrator.regression.search.candidates import ReleaseFilter, SearchSubject, between, reasons
-from orchestrator.regression.search.record import RECORD_FILE, Asked, Bisection, LeftOut
+from orchestrator.regression.search.earlier_record import EarlierBisection
+from orchestrator.regression.search.record import RECORD_FILE, Bisection
+from orchestrator.regression.search.record_parts import Asked, LeftOut
+from orchestrator.regression.search.steps import MOST_BLOCKS, look_numbers
 from orchestrator.regression.sides import Side
 from orchestrator.results.results_folder import runs
 from orchestrator.running import new_run_name
@@ -24,7 +26,7 @@ from orchestrator.user_files import stand_in_warnings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import matrix_file, with_own_index
 from orchestrator.workflows.measure import jobs
-from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, regression_setup
+from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, check_single_steps, regression_setup
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.options import DEFAULT_METRIC, SearchOptions
 from orchestrator.workflows.search.setup import SearchSetup, metric_gate, own_images, subject_of
@@ -37,12 +39,11 @@ PREFIX = "bisect-"
 class PreparedSearch:
     """A search that can be carried out."""
 
-    record: Bisection
+    record: Bisection | EarlierBisection
+    """One of an earlier schema has ended, and is shown."""
     folder: Path
     subject: SearchSubject
     setup: SearchSetup
-    retried: frozenset[tuple[str, str]] = frozenset()
-    """Baseline and candidate, as `Side.text` writes them, of the comparisons that need a new run."""
 
 
 def _matrix_sha256(loaded: matrix.Matrix) -> str:
@@ -65,14 +66,16 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
     Raises `InputError` with every mistake, and `HostError` where no package index answers.
     """
     question = _question(options)
-    looks = looks_up_to(PROBED[-1] if options.max_blocks is None else options.max_blocks)
+    looks = look_numbers(MOST_BLOCKS if options.max_blocks is None else options.max_blocks)
     setup = regression_setup(options.file, options, host)
     good, bad = setup.side(question.good, "--good"), setup.side(question.bad, "--bad")
     gate = metric_gate(options.metric or DEFAULT_METRIC, setup.model_names, looks[-1])
     subject = subject_of(good, bad, setup.planner.catalog)
     own = own_images(setup, subject)
     cell = SearchSetup(setup, question.cell)
-    plan = cell.pair(good, bad).plan
+    pairing = cell.pair(good, bad)
+    check_single_steps(pairing, Rules(gates=(gate,), looks=looks))
+    plan = pairing.plan
     python = _common_python(plan.cells[0].framework.python, plan.cells[-1].framework.python)
     (pair,) = cell.planned(replace(good, python=python), replace(bad, python=python)).pairs
 
@@ -163,8 +166,11 @@ def resumed_search(options: SearchOptions, name: str, host: Host) -> PreparedSea
     _refuse_changes(options, name)
     folder = options.results / (_latest(options.results) if name == "latest" else name)
     stored = search_record.read(folder)
-    record = search_record.forgetful(stored, failed=options.retry_failed)
-    retried = frozenset((probe.baseline, probe.candidate) for probe in stored.probes if probe not in record.probes)
+    record = (
+        _ended(stored, folder, options)
+        if isinstance(stored, EarlierBisection)
+        else search_record.forgetful(stored, failed=options.retry_failed)
+    )
     asked = record.asked
     models, data = (Path(text) if text else None for text in (asked.models, asked.data))
     sources = SourceOptions(
@@ -179,7 +185,18 @@ def resumed_search(options: SearchOptions, name: str, host: Host) -> PreparedSea
     for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
         jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, host)
     subject = subject_of(setup.side(asked.good, "--good"), setup.side(asked.bad, "--bad"), setup.planner.catalog)
-    return PreparedSearch(record, folder, subject, SearchSetup(setup, asked.cell), retried)
+    return PreparedSearch(record, folder, subject, SearchSetup(setup, asked.cell))
+
+
+def _ended(record: EarlierBisection, folder: Path, options: SearchOptions) -> EarlierBisection:
+    """Return a record of an earlier schema. Raises `InputError` if something is left to measure."""
+    if record.found is None or options.retry_failed:
+        raise InputError(
+            f"{folder}: was begun by an earlier version, whose comparisons of two releases at a time do not go on: "
+            f"search again with --good {record.asked.good} --bad {record.asked.bad} --cell {record.asked.cell!r}; the "
+            "runs next to it stay as they are"
+        )
+    return record
 
 
 def _refuse_changes(options: SearchOptions, name: str) -> None:

@@ -1,6 +1,6 @@
 """The search for the published release that changed a cell."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,18 +8,21 @@ from pathlib import Path
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Event, Listener, Notice
 from orchestrator.images.registries.pushed_file import image_source
-from orchestrator.regression.rules import Gate, Rules
+from orchestrator.regression.rules import Gate
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
-from orchestrator.regression.search.probe import ProbeResult, probe_result
+from orchestrator.regression.search.record import Bisection
 from orchestrator.regression.sides import Side
-from orchestrator.regression.trials.files import recorded_packages, stored_trial
+from orchestrator.regression.trials.joint import JointSide, JointTrial, recorded_packages, stored_joint_trial
+from orchestrator.regression.trials.joint_result import JointResult
 from orchestrator.reporting.reports.search import write_report
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.results.writing import locked_folder
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
+from orchestrator.workflows.measure import jobs
+from orchestrator.workflows.measure.joint import JointRun, measure_joint
+from orchestrator.workflows.measure.pair import MeasureOptions
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.options import SearchOptions, SearchResult, resume_command
 from orchestrator.workflows.search.prepared import PreparedSearch, new_search, resumed_search
@@ -37,24 +40,26 @@ def search(options: SearchOptions, host: Host) -> SearchResult:
     if options.images is not None:
         image_source(options.images)  # its mistakes come before the index is asked
     prepared = new_search(options, host) if options.resume is None else resumed_search(options, options.resume, host)
-    folder = prepared.folder
+    folder, record = prepared.folder, prepared.record
     with _alone(folder), host.working():
-        search_record.write(folder, prepared.record)
-        progress = _in_progress(prepared, options, host)
-        try:
-            record = progress.carry_out()
-        except StoppedError:
-            return SearchResult(progress.record, folder, complete=False)
-        except HostError as error:
-            raise HostError(f"{error}\nwhat is measured is kept; go on with: {resume_command(folder)}") from error
+        if isinstance(record, Bisection):
+            search_record.write(folder, record)
+            progress = _in_progress(record, prepared, options, host)
+            try:
+                record = progress.carry_out()
+            except StoppedError:
+                return SearchResult(progress.record, folder, complete=False)
+            except HostError as error:
+                message = f"{error}\nwhat is measured is kept; go on with: {resume_command(folder)}"
+                raise HostError(message) from error
         write_report(record, folder)
     return SearchResult(record, folder, complete=True)
 
 
-def _in_progress(prepared: PreparedSearch, options: SearchOptions, host: Host) -> SearchInProgress:
-    record, folder = prepared.record, prepared.folder
+def _in_progress(record: Bisection, prepared: PreparedSearch, options: SearchOptions, host: Host) -> SearchInProgress:
+    folder = prepared.folder
     listening = replace(host, listener=_each_notice_once(host.listener))
-    probes = Probes(
+    rounds = Rounds(
         prepared.setup,
         record.asked.metric,
         folder,
@@ -66,9 +71,9 @@ def _in_progress(prepared: PreparedSearch, options: SearchOptions, host: Host) -
             images=options.images,
         ),
         listening,
-        set(prepared.retried),
+        {measured.run for measured in record.rounds},
     )
-    services = SearchServices(probes.measure, _packages_in(folder), listening.listener)
+    services = SearchServices(rounds.measure, _packages_in(folder), listening.listener)
     return SearchInProgress(record, folder, prepared.subject, services)
 
 
@@ -102,8 +107,8 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True)
-class Probes:
-    """The measuring of pairs of releases, each in a new run or in the one that was begun for it."""
+class Rounds:
+    """The measuring of releases in joint blocks, each round in a new run or in the one that was begun for it."""
 
     setup: SearchSetup
     gate: Gate
@@ -111,41 +116,42 @@ class Probes:
     runtime: RuntimeName
     options: MeasureOptions
     host: Host
-    retried: set[tuple[str, str]]
-    """Baseline and candidate, as `Side.text` writes them, whose next run is a new one.
+    measured: set[str]
+    """Names of the runs whose blocks are in the record."""
 
-    What one side failed at is not repeated next to what the other has done long ago.
-    """
-
-    def measure(self, baseline: Side, candidate: Side, blocks: int) -> ProbeResult:
-        """Measure up to so many blocks. Raises `HostError` where this host cannot, and `StoppedError`."""
-        rules = Rules(gates=(self.gate,), looks=(blocks,), confirm=False)
-        pair_run = self._begun(baseline, candidate)
-        if pair_run is None:
+    def measure(self, sides: Sequence[Side], blocks: int) -> JointResult:
+        """Measure sides in so many blocks. Raises `HostError` where this host cannot, and `StoppedError`."""
+        joint = self._begun(sides, blocks)
+        if joint is None:
             try:
-                pair_run = self._new(baseline, candidate, rules)
-            except InputError as error:  # the catalog or the matrix has no such environment
-                return ProbeResult(reason=error.messages[0])
-        trial = replace(pair_run.trial, rules=rules)
-        measured = measure(replace(pair_run, trial=trial), self.options, self.host)
-        self.retried.discard((baseline.text, candidate.text))
-        if not measured.regression.complete:
+                joint = self._new(sides, blocks)
+            except InputError as error:  # the catalog or the matrix has no such environments
+                return JointResult(reasons={side.text: error.messages[0] for side in sides[1:]})
+        result = measure_joint(joint, self.options, self.host)
+        if result is None:
             raise StoppedError
-        return probe_result(measured, blocks)
+        self.measured.add(result.run)
+        return result
 
-    def _begun(self, baseline: Side, candidate: Side) -> PairRun | None:
-        """Return the newest run of two sides, or None if the next one is to be new."""
-        if (baseline.text, candidate.text) in self.retried:
-            return None
+    def _begun(self, sides: Sequence[Side], blocks: int) -> JointRun | None:
+        """Return the run that was begun for a round and whose blocks are not in the record, or None."""
+        asked = frozenset(side.text for side in sides)
         for run in reversed(runs(self.folder)):
-            trial = stored_trial(run)
-            if (trial.baseline.text, trial.candidate.text) == (baseline.text, candidate.text):
-                return resumed_pair_run(self.folder, run.name, self.setup.tests.options.base_image, self.host)
+            if run.name in self.measured:
+                continue
+            trial = stored_joint_trial(run)
+            if (trial.asked, trial.blocks) == (asked, blocks):
+                base_image = self.setup.tests.options.base_image
+                return JointRun(jobs.resumed(self.folder, run.name, RuntimeName.AUTO, base_image, self.host), trial)
         return None
 
-    def _new(self, baseline: Side, candidate: Side, rules: Rules) -> PairRun:
+    def _new(self, sides: Sequence[Side], blocks: int) -> JointRun:
         """Return a new run, on the runtime of the first run of this search."""
-        first = next(iter(runs(self.folder)), None)
-        runtime = RuntimeName(first.record().runtime) if first else self.runtime
-        pairing = self.setup.pair(baseline, candidate)
-        return new_pair_run(self.setup.tests, pairing, rules, self.folder, runtime)
+        before = runs(self.folder)
+        runtime = RuntimeName(before[0].record().runtime) if before else self.runtime
+        joint = self.setup.joint(sides, blocks)
+        planned = self.setup.tests.planned(joint.plan)
+        cells = tuple(JointSide(side, joint.cells[side.text]) for side in sides if side.text in joint.cells)
+        # The order of the blocks is drawn anew in each run.
+        trial = JointTrial(cells, self.gate, blocks, joint.plan.seed + len(before), joint.reasons)
+        return JointRun(jobs.new(planned, self.folder, runtime, None), trial)

@@ -1,11 +1,12 @@
 """The setup of a search: its subject, the metric that decides, and the one cell in which it compares releases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.catalog import Catalog
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
+from orchestrator.regression.joint_plan import JointPlan, joint_plan
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import BY_NAME, Gate, blocks_needed, parse_gates, too_few_blocks
 from orchestrator.regression.search.candidates import SearchSubject, own_releases, search_subject
@@ -24,6 +25,11 @@ class SearchSetup:
     def pair(self, baseline: Side, candidate: Side) -> Pairing:
         """Pair two sides in the one cell, with its data. Raises `InputError` where that is none, or several."""
         return self.tests.with_data(self.planned(baseline, candidate))
+
+    def joint(self, sides: Sequence[Side], blocks: int) -> JointPlan:
+        """Plan several sides in the one cell, with its data, in so many blocks. Raises `InputError` as `pair` does."""
+        joint = joint_plan(sides, self.planned, blocks)
+        return replace(joint, plan=self.tests.plan_with_data(joint.plan))
 
     def unsupported_reason(self, good: Side, side: Side) -> str | None:
         """Return the reason a side cannot be compared with the good one, or None."""

@@ -9,12 +9,14 @@ import pytest
 from orchestrator.errors import InputError
 from orchestrator.regression.search import record as searches
 from orchestrator.regression.trials.files import stored_regression, stored_trial
+from orchestrator.regression.trials.joint import stored_joint_trial
 from orchestrator.results.store import Run
 
 READERS: dict[str, Callable[[Path], object]] = {
     "run.json": lambda folder: Run(folder).record(),
     "environments.json": lambda folder: Run(folder).environments(),
     "trial.json": lambda folder: stored_trial(Run(folder)),
+    "joint.json": lambda folder: stored_joint_trial(Run(folder)),
     "regression.json": lambda folder: stored_regression(Run(folder)),
     "bisect.json": searches.read,
 }

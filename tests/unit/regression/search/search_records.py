@@ -1,5 +1,7 @@
 """A scripted host for searches, and a search as it is recorded, for those who show it."""
 
+import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,14 +11,13 @@ from orchestrator.errors import HostError
 from orchestrator.regression.rules import Gate
 from orchestrator.regression.search.candidates import SearchSubject
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
-from orchestrator.regression.search.probe import ProbeResult
-from orchestrator.regression.search.record import Asked, Bisection, LeftOut
+from orchestrator.regression.search.record import Bisection
+from orchestrator.regression.search.record_parts import Asked, LeftOut
 from orchestrator.regression.sides import Side, parse_side
+from orchestrator.regression.trials.joint_result import JointResult
 from orchestrator.resources import IMAGES
 
 RELEASES = ("1.2.0", "1.3.1", "1.4.1", "1.5.1", "1.6.0", "1.7.0", "1.8.0", "1.9.1")
-SCATTER = (1.0, 1.004, 0.997, 1.002, 0.999, 0.998)
-LOUD = (1.0, 1.5, 0.7, 1.2, 0.9)
 
 
 def side(text: str) -> Side:
@@ -35,34 +36,35 @@ class Host:
     factors: Mapping[tuple[str, str], float] = field(default_factory=dict)
     broken: Sequence[str] = ()
     reason: str = "build_failed: no wheel"
-    loud: Sequence[str] = ()
-    scatter: Sequence[float] = SCATTER
+    deviation: float = 0.003
     dies_at: int = 10_000
-    asked: list[tuple[str, str, int]] = field(default_factory=list)
-    runs: dict[tuple[str, str], str] = field(default_factory=dict)
+    asked: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    """The sides and blocks of every round."""
 
     def rate(self, one: Side) -> float:
-        found = self.rates[one.version]
+        rate = self.rates[one.version]
         for package in (self.held(one) | dict(one.packages)).items():
-            found *= self.factors.get(package, 1.0)
-        return found
+            rate *= self.factors.get(package, 1.0)
+        return rate
 
     def held(self, one: Side) -> dict[str, str]:
         return dict(self.environments.get(one.version, {"mxnet": one.version}))
 
-    def measure(self, one: Side, other: Side, blocks: int) -> ProbeResult:
+    def measure(self, sides: Sequence[Side], blocks: int) -> JointResult:
         if len(self.asked) == self.dies_at:
             raise HostError("the power went out")
-        self.asked.append((one.text, other.text, blocks))
-        for each in (one, other):
-            if any(each.text.startswith(text) for text in self.broken):
-                return ProbeResult("run", reason=self.reason, culprit=each.text)
-        noise = LOUD if {one.text, other.text} & set(self.loud) else self.scatter
-        scatter = [noise[number % len(noise)] for number in range(blocks)]
-        values = tuple((self.rate(one), self.rate(other) * factor) for factor in scatter)
-        moved = f"-{len(self.runs)}" if one.packages or other.packages else ""
-        run = self.runs.setdefault((one.text, other.text), f"run-{one.version}-{other.version}{moved}")
-        return ProbeResult(run, values)
+        self.asked.append((tuple(side.text for side in sides), blocks))
+        number = len(self.asked)
+        reasons = {side.text: self.reason for side in sides if any(side.text.startswith(text) for text in self.broken)}
+        values = {
+            side.text: tuple(self.rate(side) * self.noise(side, number, block) for block in range(blocks))
+            for side in sides
+            if side.text not in reasons
+        }
+        return JointResult(f"run-{number}", values, reasons)
+
+    def noise(self, one: Side, number: int, block: int) -> float:
+        return math.exp(random.Random(f"{one.text} {number} {block}").gauss(0, self.deviation))
 
     def means(self) -> SearchServices:
         return SearchServices(self.measure, lambda run, one: self.held(one), lambda event: None)
@@ -71,7 +73,7 @@ class Host:
 def record(*, every: bool = False, releases: tuple[str, ...] = RELEASES) -> Bisection:
     asked = Asked(
         good="mxnet==1.2.0", bad="mxnet==1.9.1", python="3.6", cell="*", pair="cpu/lenet-train-b200",
-        metric=Gate("throughput", 0.02), every=every, looks=(6, 12), matrix="matrix.yaml", matrix_sha256="",
+        metric=Gate("throughput", 0.02), every=every, looks=(4, 6, 8, 12), matrix="matrix.yaml", matrix_sha256="",
         models=None, data=None, base_image=None, no_parity=False, limit=1, runtime="docker",
     )  # fmt: skip
     return Bisection(name="bisect-1", created_at="", host="", asked=asked, searched="mxnet", releases=releases)

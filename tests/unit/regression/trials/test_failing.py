@@ -1,7 +1,6 @@
 """Trials in which repeats, checks or whole sides fail: what may be said of the candidate then."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,11 @@ from orchestrator.processes import Cause
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import DEFAULT_GATES, Gate, Rules
-from orchestrator.regression.search.probe import ProbeResult, probe_result
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Ended, Task
-from tests.unit.regression.trials.bench_trials import Bench, at, crash, lost, measured, steady, try_out, unsupported
+from tests.unit.regression.trials.bench_trials import Bench, at, crash, lost, steady, try_out, unsupported
 
 Pair = Callable[..., Pairing]
 End = Callable[[Task], Ended | None]
@@ -164,29 +162,6 @@ def test_stored_runs_are_held_to_the_same(tmp_path: Path, tried: Tried) -> None:
     assert [verdict for verdict, _ in verdicts.values()] == [Verdict.INCONCLUSIVE, Verdict.BROKE]
     assert "1 of 24 repeats of the candidate failed" in verdicts[1][1]
     assert verdicts[8][1].startswith("8 of 24 repeats failed")
-
-
-@pytest.mark.parametrize("culprit", ["1.5.1", "1.9.1"])
-def test_a_search_steps_over_the_failing_side(tmp_path: Path, tried: Tried, culprit: str) -> None:
-    """A search steps over the side that fails more often."""
-    rules = Rules(gates=(Gate("throughput", 0.02),), looks=(24,), confirm=False)
-    bench = Bench(ends={culprit: at(crash, *range(8))})
-    tried(bench, rules)
-
-    assert probe_result(measured(tmp_path / "run", bench), 24).culprit == f"mxnet=={culprit}"
-
-
-def test_a_search_takes_no_ratio_with_zeros(tmp_path: Path, tried: Tried) -> None:
-    """A search takes no ratio of some blocks if a side is 0 in others."""
-    rules = Rules(gates=(Gate("throughput", 0.02),), looks=(6,), confirm=False)
-    found = tried(Bench(), rules)
-    whole = measured(tmp_path / "run", Bench())
-    (pair,), zero = found.pairs, "the candidate is 0 in 2 of 6 measurements"
-    some = metric(found).model_copy(update={"values": metric(found).values[:4], "reason": zero})
-    with_zeros = found.model_copy(update={"pairs": (pair.model_copy(update={"metrics": (some,)}),)})
-
-    assert len(probe_result(whole, 6).values) == 6
-    assert probe_result(replace(whole, regression=with_zeros), 6) == ProbeResult("run", reason=zero)
 
 
 def test_a_slower_pair_stays_slower_despite_failures(tried: Tried) -> None:

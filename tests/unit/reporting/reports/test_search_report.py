@@ -9,14 +9,13 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports import search_words as words
 from orchestrator.reporting.reports.search import SEARCH, write_report
-from orchestrator.reporting.reports.search_rows import HEADS, move_rows, release_rows
+from orchestrator.reporting.reports.search_rows import HEADS, move_rows, ranges, release_rows
 from tests.unit.regression.search.search_records import RELEASES, Host, a_search, done, rates
 
 ANSWER = "First changed in mxnet 1.5.1 (slower, × 0.900, "
@@ -37,29 +36,36 @@ def test_every_release_has_a_row(record: Bisection) -> None:
     assert record.found is not None
     rows = release_rows(record, record.found)
 
-    assert list(dict.fromkeys(row.name for row in rows)) == list(RELEASES)
+    assert [row.name for row in rows] == [*RELEASES, RELEASES[-1]]
     what = {row.name: row.cells[0] for row in rows}
     assert (what["1.2.0"], what["1.5.1"]) == ("good", "changed it")
     assert (what["1.7.0"], what["1.8.0"], what["1.9.1"]) == ("untestable, may have changed it", "changed it", "bad")
-    (change,) = [row for row in rows if (row.name, row.cells[1]) == ("1.5.1", "1.4.1")]
-    assert (change.verdict, change.run) == (Verdict.SLOWER, "run-1.4.1-1.5.1")
-    assert dict(zip(HEADS, change.cells, strict=True))["Ratio"] == "0.900"
+    change = next(row for row in rows if row.name == "1.5.1")
+    cells = dict(zip(HEADS, change.cells, strict=True))
+    assert (cells["Found"], cells["Against"], cells["Ratio"], cells["Rounds"]) == ("slower", "1.4.1", "0.900", "1")
     assert change.compared is not None
-    assert len(change.compared.of_blocks) == int(change.cells[2])
-    assert all(abs(each - 0.9) < 0.01 for each in change.compared.of_blocks)
-    measured = [row for row in rows if row.compared]
-    assert len(measured) == len({(each.before, each.after) for each in record.found.steps if each.comparison})
+    assert len(change.compared.of_blocks) == int(cells["Blocks"])
+    assert all(abs(each - 0.9) < 0.02 for each in change.compared.of_blocks)
+    assert [row.cells[1] for row in rows if row.name == "1.9.1"] == ["1.8.0", "1.2.0"]
 
 
-def test_row_shows_the_verdict_of_the_search(tmp_path: Path) -> None:
-    """A row shows what the search made of it, and not what the figures say by themselves."""
-    found = done(Host(rates(v1_5_1=0.972), scatter=(1.0, 1.004, 0.99, 1.008, 0.993, 1.004)), tmp_path).found
-    assert found is not None
-    wide = next(step for step in found.steps if step.comparison and step.comparison.verdict is not Verdict.SAME)
+def test_rounds_say_which_releases_left_when(tmp_path: Path) -> None:
+    """A release is in the rounds that its row names, and each round has its run and its containers."""
+    found = done(Host(rates(v1_5_1=0.96), deviation=0.01), tmp_path, every=True)
+    text = render(SEARCH, found, "md")
 
-    assert wide.comparison is not None
-    assert wide.comparison.confidence > 0.98
-    assert wide.blocks == 12
+    assert found.found is not None
+    last = found.rounds[-1]
+    rounds = {row.name: row.cells[-1] for row in release_rows(found, found.found)}
+    left = [name for name in RELEASES if f"mxnet=={name}" not in last.releases]
+    assert left
+    assert all(not rounds[name].endswith(str(len(found.rounds))) for name in left)
+    assert f"{found.launches} launches in {len(found.rounds)} rounds" in text
+    assert f"| 1 | 4 | 32 | {'; '.join(f'mxnet=={name}' for name in RELEASES)} | run-1 |" in text
+
+
+def test_numbers_of_rounds_are_ranges() -> None:
+    assert [ranges(numbers) for numbers in ([], [1], [1, 2, 3], [1, 3, 4, 7])] == ["–", "1", "1–3", "1, 3–4, 7"]
 
 
 def test_only_searched_moves_have_rows(record: Bisection) -> None:
@@ -80,11 +86,11 @@ def test_page_starts_with_the_answer(record: Bisection, folder: Path) -> None:
 
     assert page == folder / "index.html"
     assert text.index(ANSWER) < text.index('id="releases"') < text.index('id="moved-1"') < text.index('id="reading"')
-    assert 'href="run-1.4.1-1.5.1/"' in text
+    assert 'href="run-1/"' in text
     assert set(re.findall(r'href="([^"#]+\.(?:json|md))"', text)) == {RECORD_FILE, "report.md"}
     assert "moved by numpy 1.16.6 → 1.17.5" in text
     assert "0.05" not in words.how(record)[-1]
-    assert "that α is shared by all comparisons of releases that there can be" in text
+    assert "that α is shared by all steps and the comparison of the ends" in text
     assert "The search over what moved spends a further α of its own, 5 % too." in text
 
 
@@ -96,7 +102,7 @@ def test_markdown_and_terminal_say_the_same(record: Bisection) -> None:
 
     text = render(SEARCH, record, "md")
     assert text.splitlines()[2].startswith("**First changed in mxnet 1.5.1")
-    assert "| 1.5.1 | changed it | 1.4.1 | 6 | 0.900 |" in text
+    assert "| 1.5.1 | changed it | 1.4.1 | 4 | 0.900 |" in text
     assert ANSWER in captured.get()
     assert "Moved with mxnet 1.5.1" in captured.get()
     assert not re.search(r"[\x1b\u202e]", text + captured.get())
@@ -144,7 +150,7 @@ def test_search_mark_is_that_of_its_answer(tmp_path: Path, steps: dict[str, floa
 
 def test_undecided_search_has_no_green_mark(tmp_path: Path) -> None:
     """A search that was not decided, or in which nothing could be compared, has no green mark."""
-    noisy = done(Host(rates(), scatter=(1.0, 1.1, 0.92, 1.04, 0.95)), tmp_path)
+    noisy = done(Host(rates(), deviation=0.06), tmp_path)
     nothing = done(Host(rates(), broken=["mxnet==1.9.1"]), tmp_path)
 
     assert words.state(noisy) == ("not decided", "open")

@@ -2,7 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from orchestrator.errors import HostError
 from orchestrator.events import Notice
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
-from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.joint_result import JointResult
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Unavailable
@@ -21,7 +22,7 @@ from orchestrator.workflows.host.host import Host as WorkflowHost
 from orchestrator.workflows.measure import jobs as beginning
 from orchestrator.workflows.measure.runtime import Chosen
 from orchestrator.workflows.search import prepared, search
-from orchestrator.workflows.search.search import Probes
+from orchestrator.workflows.search.search import Rounds
 from tests.documented import blocks
 from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
@@ -29,7 +30,9 @@ from tests.unit.regression.trials.bench_trials import Bench, steady
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet, mlp]\n"
 PUBLISHED = ("1.2.0", "1.3.1", "1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.7.0.post2", "1.8.0.post0", "1.9.1", "2.0.0b1")
-SCATTER = (1.0, 1.005, 0.996, 1.002, 0.999, 0.997)
+SCATTER = (1.0, 1.005, 0.996, 1.002)
+EARLIER = Path(__file__).parents[3] / "guard/corpus/resumed"
+"""Searches of schema 1."""
 ASKED = ("bisect", "--good", "mxnet==1.2.0", "--bad", "mxnet==1.9.1", "--cell", "lenet-train-b200")
 
 
@@ -37,14 +40,18 @@ class Host:
     """MXNet is slower from 1.5.1 on, since it brings another NumPy; it dies where it is told to."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, int]] = []
+        self.asked: list[tuple[tuple[str, ...], int]] = []
         self.dies_at = 10_000
 
-    def measure(self, one: Side, other: Side, blocks: int) -> ProbeResult:
+    def measure(self, sides: Sequence[Side], blocks: int) -> JointResult:
         if len(self.asked) == self.dies_at:
             raise HostError("the engine went away")
-        self.asked.append((one.text, other.text, blocks))
-        return ProbeResult("run", tuple((_rate(one), _rate(other) * SCATTER[each % 6]) for each in range(blocks)))
+        self.asked.append((tuple(side.text for side in sides), blocks))
+        values = {
+            side.text: tuple(_rate(side) * SCATTER[(place + block) % 4] for block in range(blocks))
+            for place, side in enumerate(sides)
+        }
+        return JointResult(f"run-{len(self.asked)}", values)
 
 
 def _held(_run: Run, side: Side) -> Mapping[str, str]:
@@ -61,7 +68,7 @@ def _rate(side: Side) -> float:
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     found = Host()
-    monkeypatch.setattr(Probes, "measure", found.measure)
+    monkeypatch.setattr(Rounds, "measure", found.measure)
     monkeypatch.setattr(search, "recorded_packages", _held)
     monkeypatch.setattr(prepared, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, PUBLISHED))))
     return found
@@ -79,7 +86,8 @@ def test_what_the_page_says_finds_what_it_says(host: Host, command: Program, tmp
     assert shown.startswith(f"{before} (slower, × 0.900, ")
     assert shown.endswith(moved[moved.index("), moved by") :])
     assert "not searched: 2.0.0b1" not in errors  # it lies beyond
-    assert ("mxnet==1.2.0", "mxnet==1.9.1", 6) in host.asked
+    first, blocks_of_all = host.asked[0]
+    assert (first[0], first[-1], len(first), blocks_of_all) == ("mxnet==1.2.0", "mxnet==1.9.1", 9, 4)
     assert len(list((tmp_path / "results").glob("bisect-*/bisect.json"))) == 1
 
 
@@ -126,13 +134,11 @@ def test_build_spoilt_by_index_is_remade(command: Program, tmp_path: Path, monke
     assert "First changed in mxnet 1.4.1, or in 1.3.1, which could not be tested" in first[1]
     assert "First changed in mxnet 1.3.1 (slower" in again[1]
     assert first[2].count(told.message) == 1
-    spoilt, anew = [
-        run
-        for run in runs(next((tmp_path / "results").iterdir()))
-        if [cell.framework.version for cell in run.plan().cells] == ["1.2.0", "1.3.1"]
-    ]
+    spoilt, *others, anew = runs(next((tmp_path / "results").iterdir()))
+    assert [cell.framework.version for cell in anew.plan().cells] == ["1.2.0", "1.3.1", "1.4.1"]
     assert {outcome.status for outcome in anew.outcomes(anew.plan().cells)} == {Status.OK}
     assert Status.BUILD_FAILED in {outcome.status for outcome in spoilt.outcomes(spoilt.plan().cells)}
+    assert others == []
 
 
 def test_tolerance_may_belong_to_the_searched_model(host: Host, command: Program) -> None:
@@ -144,7 +150,7 @@ def test_tolerance_may_belong_to_the_searched_model(host: Host, command: Program
 
 def test_interrupted_search_reaches_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
     """A search that the host ended goes on to the same end."""
-    host.dies_at = 3
+    host.dies_at = 1
     code, _, said = command(*ASKED)
     (name,) = [path.name for path in (tmp_path / "results").iterdir()]
     assert (code, f"go on with: orchestrator bisect --resume {name} --results results" in said) == (3, True)
@@ -153,7 +159,7 @@ def test_interrupted_search_reaches_the_same_end(host: Host, command: Program, t
 
     again, out, _ = command("bisect", "--resume", "latest", "--json")
 
-    assert (again, host.asked[:3]) == (1, before)
+    assert (again, host.asked[:1]) == (1, before)
     assert len(set(host.asked)) == len(host.asked)
     found = data_of(out)
     assert found["found"]["releases"]["changes"][0]["after"] == "1.5.1"
@@ -166,6 +172,28 @@ def test_interrupted_search_reaches_the_same_end(host: Host, command: Program, t
     code, _, said = command("bisect", "--resume", name)
     assert (code, "not the record of a search: Invalid JSON: " in said) == (2, True)
     assert "; bring back a copy, or search again: the runs next to it stay" in said
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_search_of_schema_1_is_shown_and_does_not_go_on(
+    host: Host, command: Program, tmp_path: Path, found: bool
+) -> None:
+    stored = EARLIER / "results" / "bisect-20260510T030405Z-0000"
+    folder = tmp_path / "results" / stored.name
+    shutil.copytree(stored, folder)
+    shutil.copy(EARLIER / "matrix.yaml", tmp_path)
+    record = json.loads((folder / "bisect.json").read_text())
+    (folder / "bisect.json").write_text(json.dumps(record if found else record | {"found": None}))
+
+    code, out, errors = command("bisect", "--resume", stored.name)
+    again, _, refused = command("bisect", "--resume", stored.name, "--retry-failed")
+
+    assert not host.asked
+    assert (again, "was begun by an earlier version" in refused) == (2, True)
+    if found:
+        assert (code, "First changed in mxnet 1.5.1 (slower" in out) == (1, True), errors
+    else:
+        assert (code, "search again with --good mxnet==1.2.0 --bad mxnet==1.9.1" in errors) == (2, True)
 
 
 @pytest.mark.parametrize(
