@@ -6,6 +6,7 @@ Real figures are measured in containers, by `python -m bench regress bisect nigh
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import time

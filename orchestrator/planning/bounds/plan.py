@@ -15,8 +15,7 @@ MAX_CONTAINERS = 1_000_000
 """Repeats of all cells together. A year has 4 million times 8 s."""
 RESERVED = frozenset({
     "builds", "decisions.json", "environments.json", "index.html", "joint.json", "matrix.yaml", "models", "parity",
-    "regression",
-    "regression.json", "report", "run.json", "scripts", "trial.json",
+    "regression", "regression.json", "report", "run.json", "scripts", "trial.json",
 })  # fmt: skip
 """Other files and folders of a run, next to the folders of its cells."""
 _PART = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._=+-]{{0,{ids.MAX_PART + 39}}}")

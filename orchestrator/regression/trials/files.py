@@ -66,7 +66,7 @@ def stored_trial(run: Run) -> Trial:
 
 
 def blocks_follow_sight(run: Run) -> bool:
-    """Return true if the number of blocks of a run was chosen by its results: by looks, a regression test or a search."""
+    """Return true if a ranking, a regression test or a search chose the number of blocks of a run by its results."""
     if is_joint(run):
         return True
     if not (run.folder / TRIAL_FILE).exists():
