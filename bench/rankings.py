@@ -95,8 +95,8 @@ GAPS: dict[str, tuple[Gaps, float | None]] = {
 def rows(count: int = 1000, of_many: int = 400) -> Iterator[Row]:
     """Eight cells of one group, ranked until decided, and by a number of repeats that is the same for all.
 
-    The fixed number is the smallest whose single look, at all of α shared by as many comparisons, decides every
-    comparison in as many rankings.
+    The looks are after 6, 8, 12, 16, 24, 32, 48 and 64 blocks. The fixed number is the smallest whose single look, at
+    all of α shared by as many comparisons, decides every comparison in as many rankings.
     """
     for number, (what, (gaps, wanted)) in enumerate(GAPS.items()):
         draw = np.random.default_rng(600 + number)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.analysis.estimates import CONFIDENCE, exponential, quantile
-from orchestrator.analysis.moderation import Known
+from orchestrator.analysis.moderation import KnownVariance
 from orchestrator.analysis.variance import Components, median_variance
 
 LEAST_REPEATS: Final = 2
@@ -48,7 +48,7 @@ class HalfWidth:
     high: float
 
 
-def half_width(known: Known, repeats: int, confidence: float = CONFIDENCE) -> HalfWidth:
+def half_width(known: KnownVariance, repeats: int, confidence: float = CONFIDENCE) -> HalfWidth:
     """Return the half-width that the t interval of so many repeats will have.
 
     The scatter of the repeats to come is that of the known variance, with its uncertainty: the ratio of two estimates
@@ -79,7 +79,7 @@ def _expected_root(degrees: float) -> float:
     return math.sqrt(known / 2) * math.exp(math.lgamma((known - 1) / 2) - math.lgamma(known / 2))
 
 
-def fewest_repeats(known: Known, wanted: float, confidence: float = CONFIDENCE) -> int | None:
+def fewest_repeats(known: KnownVariance, wanted: float, confidence: float = CONFIDENCE) -> int | None:
     """Return the fewest repeats whose expected half-width is at most the wanted share, or None beyond a thousand."""
     low, high = LEAST_REPEATS - 1, MOST_REPEATS
     if half_width(known, high, confidence).expected > wanted:
@@ -91,7 +91,7 @@ def fewest_repeats(known: Known, wanted: float, confidence: float = CONFIDENCE) 
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation:
+class RepeatAllocation:
     """Repeats and blocks of a cell that reach a half-width."""
 
     repeats: int
@@ -101,8 +101,8 @@ class Allocation:
 
 
 def allocation(
-    scatter: Components, known: Known, cost: Cost, wanted: float, blocks: Iterable[int]
-) -> Allocation | None:
+    scatter: Components, known: KnownVariance, cost: Cost, wanted: float, blocks: Iterable[int]
+) -> RepeatAllocation | None:
     """Return the cheapest of the given numbers of blocks with the repeats that it takes, or None if none reaches it.
 
     `known` is the variance of a repeat of as many blocks as were measured. That of another number is larger or smaller
@@ -112,14 +112,16 @@ def allocation(
     return min((one for one in each if one is not None), key=lambda one: (one.seconds, one.repeats), default=None)
 
 
-def _of_blocks(scatter: Components, known: Known, cost: Cost, wanted: float, blocks: int) -> Allocation | None:
+def _of_blocks(
+    scatter: Components, known: KnownVariance, cost: Cost, wanted: float, blocks: int
+) -> RepeatAllocation | None:
     measured = scatter.of_repeat(scatter.blocks)
     factor = scatter.of_repeat(blocks) / measured if measured else 1.0
-    of_blocks = Known(known.variance * factor, known.degrees)
+    of_blocks = KnownVariance(known.variance * factor, known.degrees)
     repeats = fewest_repeats(of_blocks, wanted)
     if repeats is None:
         return None
-    return Allocation(repeats, blocks, repeats * cost.container_s(blocks), half_width(of_blocks, repeats))
+    return RepeatAllocation(repeats, blocks, repeats * cost.container_s(blocks), half_width(of_blocks, repeats))
 
 
 def best_blocks(scatter: Components, cost: Cost) -> float:

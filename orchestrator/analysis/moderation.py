@@ -16,14 +16,14 @@ _LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownVariance:
     """A variance with its degrees of freedom."""
 
     variance: float
     degrees: float
 
 
-def prior(cells: Sequence[Known]) -> Known | None:
+def prior(cells: Sequence[KnownVariance]) -> KnownVariance | None:
     """Return the variance of a cell of which nothing is known but that it is one of these, or None with too few.
 
     The true variances are taken to have a scaled inverse chi-squared distribution, whose scale and degrees of freedom
@@ -44,7 +44,7 @@ def prior(cells: Sequence[Known]) -> Known | None:
     beyond_chance = spread - fmean(float(polygamma(1, each.degrees / 2)) for each in cells)
     degrees = 2 * _inverse_trigamma(beyond_chance) if beyond_chance > 0 else MOST_DEGREES
     degrees = min(degrees, MOST_DEGREES)
-    return Known(bounded(math.exp(mean + float(digamma(degrees / 2)) - math.log(degrees / 2))), degrees)
+    return KnownVariance(bounded(math.exp(mean + float(digamma(degrees / 2)) - math.log(degrees / 2))), degrees)
 
 
 def _inverse_trigamma(value: float) -> float:
@@ -58,9 +58,9 @@ def _inverse_trigamma(value: float) -> float:
     return math.sqrt(low * high)
 
 
-def moderated(own: Known | None, before: Known | None) -> Known | None:
+def moderated(own: KnownVariance | None, before: KnownVariance | None) -> KnownVariance | None:
     """Return what is known of a cell by its own variance and the prior, weighted by their degrees of freedom."""
     if own is None or before is None:
         return own or before
     degrees = own.degrees + before.degrees
-    return Known((own.variance * own.degrees + before.variance * before.degrees) / degrees, degrees)
+    return KnownVariance((own.variance * own.degrees + before.variance * before.degrees) / degrees, degrees)

@@ -13,7 +13,7 @@ from orchestrator.analysis.allocation import (
     fewest_repeats,
     half_width,
 )
-from orchestrator.analysis.moderation import Known, moderated, prior
+from orchestrator.analysis.moderation import KnownVariance, moderated, prior
 from orchestrator.analysis.variance import Components, RepeatScatter, components
 
 
@@ -88,14 +88,14 @@ def precision(
     `others` are all cells that are stored of this host, by any name, whose scatter is the prior of each.
     """
     scatters = [each.scatter for each in others.values()]
-    before = prior([Known(each.repeat, each.degrees) for each in scatters if each is not None])
+    before = prior([KnownVariance(each.repeat, each.degrees) for each in scatters if each is not None])
     return tuple(_cell(cell, before, wanted) for cell in cells)
 
 
-def _cell(cell: CellToPlan, before: Known | None, wanted: float) -> CellPrecision:
+def _cell(cell: CellToPlan, before: KnownVariance | None, wanted: float) -> CellPrecision:
     stored = cell.stored
     scatter, cost = (stored.scatter, stored.cost) if stored else (None, None)
-    known = moderated(Known(scatter.repeat, scatter.degrees) if scatter else None, before)
+    known = moderated(KnownVariance(scatter.repeat, scatter.degrees) if scatter else None, before)
     counted = sum(map(len, stored.here)) if stored else 0
     if known is None:
         return CellPrecision(cell.id, Basis.NOTHING, None, cell.blocks, None, None, counted, scatter)

@@ -104,7 +104,7 @@ def components(hosts: Sequence[Sequence[Repeats]]) -> Components | None:
     of_hosts = one_way([[[_geometric(run) for run in host if run] for host in hosts if any(host)]])
     return Components(
         step=step,
-        block=None if block is None else block - (step or 0.0) / steps,
+        block=None if block is None else max(0.0, block - (step or 0.0) / steps),
         container=max(0.0, split.within - whole_blocks * median_variance(blocks)),
         run=split.between,
         host=of_hosts.between if of_hosts.within is not None else None,

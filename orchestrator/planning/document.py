@@ -17,17 +17,17 @@ from orchestrator.planning.document_types import (
     PlannedFile,
     PlannedImage,
     PlannedScript,
-    PrecisionData,
     SearchedCell,
     SharedCell,
     ShorterCell,
+    WantedPrecisionData,
 )
 from orchestrator.user_files import Script
 
 PLAN = DocumentKind("plan", 1, PlanData)
 
 
-def plan_envelope(plan: Plan, estimate: PlanEstimate, precision: PrecisionData | None = None) -> Envelope:
+def plan_envelope(plan: Plan, estimate: PlanEstimate, precision: WantedPrecisionData | None = None) -> Envelope:
     """Return the document of a plan with one row to a line. It is never whole in memory.
 
     `precision` is what a wanted interval takes, where one was asked for.
@@ -35,7 +35,7 @@ def plan_envelope(plan: Plan, estimate: PlanEstimate, precision: PrecisionData |
     return Envelope(PLAN, _json(plan, estimate, precision))
 
 
-def _json(plan: Plan, estimate: PlanEstimate, precision: PrecisionData | None) -> Iterator[str]:
+def _json(plan: Plan, estimate: PlanEstimate, precision: WantedPrecisionData | None) -> Iterator[str]:
     lead = "{"
     for key, part in (*_parts(plan, estimate), *([("precision", precision)] if precision else [])):
         yield f"{lead}\n {json_text(key)}: "

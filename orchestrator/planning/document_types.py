@@ -182,7 +182,7 @@ class CellPrecisionData(TypedDict):
     scatter: ScatterData | None
 
 
-class PrecisionData(TypedDict):
+class WantedPrecisionData(TypedDict):
     """The repeats that a plan takes for a wanted interval."""
 
     wanted: float
@@ -212,5 +212,5 @@ class PlanData(TypedDict):
     profile: NotRequired[Profile]
     """The settings that took the place of the matrix's own; without any, there is no such key."""
     estimate: PlanEstimate
-    precision: NotRequired[PrecisionData]
+    precision: NotRequired[WantedPrecisionData]
     """Only where an interval was asked for."""

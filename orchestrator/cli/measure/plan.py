@@ -32,7 +32,6 @@ def register(app: typer.Typer) -> None:
     app.command(
         "plan",
         epilog=examples(
-            "orchestrator plan -f matrix.yaml",
             "orchestrator plan --select 'mxnet-*' --json",
             "orchestrator plan --for 2%",
         ),

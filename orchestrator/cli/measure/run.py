@@ -44,7 +44,6 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "orchestrator run --select 'mxnet-*' --repeats 10",
             "orchestrator run --until-decided --budget 2h",
-            "orchestrator run --resume latest",
         ),
     )(run)
 

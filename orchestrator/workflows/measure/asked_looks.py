@@ -17,7 +17,7 @@ from orchestrator.results.growing import growing_run
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings
 from orchestrator.workflows.measure.jobs import Job
-from orchestrator.workflows.measure.until_decided import LEAST_BLOCKS, UntilDecided, first_plan
+from orchestrator.workflows.measure.until_decided import LEAST_BLOCKS, RunUntilDecided, first_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def check_budget(run: Run, asked: AskedLooks) -> None:
         raise InputError(f"--budget is for a run until decided, which {run.name} is not: leave it out")
 
 
-def until_decided(around: Surroundings, policy: Policy, asked: AskedLooks) -> UntilDecided | None:
+def until_decided(around: Surroundings, policy: Policy, asked: AskedLooks) -> RunUntilDecided | None:
     """Return the run that has begun, if it is one until decided; a budget that is asked takes the place of its own.
 
     Raises `InputError` if its record is broken.
@@ -84,4 +84,4 @@ def until_decided(around: Surroundings, policy: Policy, asked: AskedLooks) -> Un
         decisions = decisions.model_copy(update={"budget_s": asked.budget_s})
     growing = growing_run(around.run)
     groups = compared_groups(growing.plan, idle_builders())
-    return UntilDecided(around, policy, growing, groups, decisions, time.monotonic)
+    return RunUntilDecided(around, policy, growing, groups, decisions, time.monotonic)

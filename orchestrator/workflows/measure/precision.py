@@ -9,7 +9,7 @@ from orchestrator.catalog import idle_builders
 from orchestrator.devices import Inventory, another_machine, host_facts
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.planning.document_types import CellPrecisionData, PrecisionData, ScatterData
+from orchestrator.planning.document_types import CellPrecisionData, ScatterData, WantedPrecisionData
 from orchestrator.results.store import Run
 from orchestrator.workflows.measure.slots import expected
 from orchestrator.workflows.measure.stored_scatter import same_work, stored_scatter
@@ -78,7 +78,7 @@ def plan_precision(plan: Plan, runs: Sequence[Run], here: Inventory, wanted: flo
     return PlanPrecision(wanted, precision(cells, others, wanted), len(others))
 
 
-def precision_data(planned: PlanPrecision) -> PrecisionData:
+def precision_data(planned: PlanPrecision) -> WantedPrecisionData:
     """Return a precision for programs."""
     return {
         "wanted": planned.wanted,

@@ -52,7 +52,7 @@ def first_plan(plan: Plan, groups: Groups, decisions: Decisions) -> Plan:
 
 
 @dataclass
-class UntilDecided:
+class RunUntilDecided:
     """A run until decided, while it is measured."""
 
     around: Surroundings

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.analysis.allocation import Cost, allocation, best_blocks, fewest_repeats, half_width
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.moderation import Known, moderated, prior
+from orchestrator.analysis.moderation import KnownVariance, moderated, prior
 from orchestrator.analysis.variance import Components, RepeatScatter, components, median_variance
 
 
@@ -28,7 +28,7 @@ def test_a_half_width_is_expected_without_bias() -> None:
     """Of cells whose scatter is known from few repeats, the mean of what is expected is that of what comes."""
     draw = random.Random(1)
     deviations = [0.02 * math.exp(draw.gauss(0, 0.6)) for _ in range(600)]
-    own = [Known(stdev(draw.gauss(0, each) for _ in range(5)) ** 2, 4) for each in deviations]
+    own = [KnownVariance(stdev(draw.gauss(0, each) for _ in range(5)) ** 2, 4) for each in deviations]
     before = prior(own)
     expected, measured, inside = [], [], 0
     for deviation, known in zip(deviations, own, strict=True):
@@ -44,12 +44,12 @@ def test_a_half_width_is_expected_without_bias() -> None:
 
 
 def test_fewest_repeats_are_the_fewest() -> None:
-    known = Known(0.02**2, 11)
+    known = KnownVariance(0.02**2, 11)
     repeats = fewest_repeats(known, 0.01)
 
     assert repeats is not None
     assert half_width(known, repeats).expected <= 0.01 < half_width(known, repeats - 1).expected
-    assert fewest_repeats(Known(1.0, 11), 0.01) is None
+    assert fewest_repeats(KnownVariance(1.0, 11), 0.01) is None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_fewest_repeats_are_the_fewest() -> None:
 )
 def test_the_cheapest_allocation_is_near_the_formula(of_cell: Components, cost: Cost) -> None:
     """Of numbers that are not whole, that of Kalibera and Jones is the best; whole repeats move it by little."""
-    known = Known(of_cell.repeat, 1000)
+    known = KnownVariance(of_cell.repeat, 1000)
     best = allocation(of_cell, known, cost, 0.005, range(1, 101))
     formula = round(min(max(best_blocks(of_cell, cost), 1), 100))
     by_formula = allocation(of_cell, known, cost, 0.005, [formula])
@@ -79,9 +79,12 @@ def test_no_scatter_of_containers_asks_for_long_ones() -> None:
 def test_a_prior_is_that_of_all_cells() -> None:
     """Variances that are all alike are known as one; those that differ are each their own."""
     draw = random.Random(2)
-    alike = prior([Known(stdev(draw.gauss(0, 0.02) for _ in range(4)) ** 2, 3) for _ in range(200)])
+    alike = prior([KnownVariance(stdev(draw.gauss(0, 0.02) for _ in range(4)) ** 2, 3) for _ in range(200)])
     apart = prior(
-        [Known(stdev(draw.gauss(0, 0.02 * math.exp(draw.gauss(0, 1))) for _ in range(4)) ** 2, 3) for _ in range(200)]
+        [
+            KnownVariance(stdev(draw.gauss(0, 0.02 * math.exp(draw.gauss(0, 1))) for _ in range(4)) ** 2, 3)
+            for _ in range(200)
+        ]
     )
 
     assert alike is not None
@@ -92,7 +95,7 @@ def test_a_prior_is_that_of_all_cells() -> None:
 
 
 def test_two_cells_make_no_prior() -> None:
-    own = Known(0.0004, 5)
+    own = KnownVariance(0.0004, 5)
 
     assert prior([own, own]) is None
     assert moderated(own, None) == own
@@ -138,3 +141,15 @@ def test_steps_explain_no_more_than_their_blocks() -> None:
 
     assert split is not None
     assert (split.step, split.block) == (pytest.approx(0.001), pytest.approx(0.0))
+
+
+@pytest.mark.parametrize("variance", [3e-17, 0.1, 0.9453])
+def test_no_variance_is_below_zero(variance: float) -> None:
+    """Steps that explain all of a block leave nothing of it, whatever is lost by rounding."""
+    run = [RepeatScatter(rate, 3, variance, 100.0, 7) for rate in (1.0, 1.01, 0.99)]
+
+    split = components([[run]])
+
+    assert split is not None
+    assert split.block is not None
+    assert split.block >= 0

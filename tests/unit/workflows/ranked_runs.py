@@ -14,7 +14,7 @@ from orchestrator.results.growing import growing_run
 from orchestrator.results.records import RunRecord, plan_to_json
 from orchestrator.results.store import Run
 from orchestrator.running import Policy
-from orchestrator.workflows.measure.until_decided import UntilDecided, first_plan
+from orchestrator.workflows.measure.until_decided import RunUntilDecided, first_plan
 from tests.unit.regression.trials.bench_trials import Bench, steady
 from tests.unit.running.running_fakes import a_cell, a_plan, surroundings
 
@@ -74,7 +74,7 @@ class RankedRun:
             decisions = decisions.model_copy(update={"budget_s": budget_s})
         groups = compared_groups(growing.plan, idle_builders())
         clock = Clock(self.bench)
-        UntilDecided(around, policy or Policy(seed=3), growing, groups, decisions, clock).carry_out()
+        RunUntilDecided(around, policy or Policy(seed=3), growing, groups, decisions, clock).carry_out()
         return self.decisions
 
     @property

@@ -46,4 +46,4 @@ def test_a_run_that_is_resumed_has_its_plan(command: Program) -> None:
     code, _, error = command("run", "--resume", "latest", "--strict")
 
     assert code == 2
-    assert "--no-parity and --strict" in error
+    assert "--no-parity, --strict, --until-decided and --max-blocks" in error
