@@ -219,23 +219,21 @@ def _alarmed(draw: np.random.Generator, slowdown: float, *, doubted: bool) -> tu
 
 def _noisier(count: int) -> Iterator[Row]:
     """Rigs of twenty cells whose scatter rises in the middle of sixty nights of the baseline against itself."""
-    for seed, rise in ((599, 1.0), (600, 1.5), (601, 2.0)):
+    draw, middle = np.random.default_rng(599), NIGHTS // 2
+    steady = sum(_is_noisier(_nights(draw, 1.0)) for _ in range(count))
+    yield share("sixty nights of a steady rig: it is called noisier", steady, count, "rigs", high=0.05)
+    for seed, rise in ((600, 1.5), (601, 2.0)):
         draw = np.random.default_rng(seed)
-        told = [noise_changes(_nights(draw, rise)) for _ in range(count)]
-        rises = [[index for index, before, after in changes if after > before] for changes in told]
-        if rise == 1.0:
-            yield share(
-                "sixty nights of a steady rig: it is called noisier", sum(map(bool, rises)), count, "rigs", high=0.05
-            )
-        else:
-            near = sum(any(abs(index - NIGHTS // 2) <= 3 for index in each) for each in rises)
-            yield share(
-                f"a rig whose scatter rises by {100 * (rise - 1):.0f} %: told within 3 nights",
-                near,
-                count,
-                "rigs",
-                low=0.9,
-            )
+        rigs = [_nights(draw, rise) for _ in range(count)]
+        for after in (3, 5):
+            told = sum(_is_noisier(nights[: middle + after]) for nights in rigs)
+            bars = {"low": 0.9} if after == 5 else {}
+            what = f"a rig whose scatter rises by {100 * (rise - 1):.0f} %: reported by the night {after} from then on"
+            yield share(what, told, count, "rigs", **bars)
+
+
+def _is_noisier(nights: Sequence[SelfNight]) -> bool:
+    return any(after > before for _, before, after in noise_changes(nights))
 
 
 def _nights(draw: np.random.Generator, rise: float) -> list[SelfNight]:

@@ -10,6 +10,7 @@ import os
 from orchestrator.bundles.returns.collect import Collected
 from orchestrator.errors import HostError, InputError, OrchestratorError
 from orchestrator.events import Event, Listener, Notice, ignore
+from orchestrator.regression.nightly.records import Answer
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
 from orchestrator.workflows.clean import CleanOptions, CleanResult, clean
@@ -27,7 +28,9 @@ from orchestrator.workflows.interference import InterferenceOptions, prove
 from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
 from orchestrator.workflows.look.runs import EndedRepeat, RunsOptions, ShowOptions, ShowResult, runs, show
 from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, accept
+from orchestrator.workflows.nightly.ack import AckOptions, AckResult, ack
 from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, night
+from orchestrator.workflows.nightly.status import StatusOptions, StatusResult, status
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
@@ -43,6 +46,9 @@ from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, Me
 __all__ = [
     "AcceptOptions",
     "AcceptResult",
+    "AckOptions",
+    "AckResult",
+    "Answer",
     "BuildOptions",
     "BuildResult",
     "BundleOptions",
@@ -98,8 +104,11 @@ __all__ = [
     "SearchResult",
     "ShowOptions",
     "ShowResult",
+    "StatusOptions",
+    "StatusResult",
     "VerifyResult",
     "accept",
+    "ack",
     "build",
     "cancel",
     "clean",
@@ -124,6 +133,7 @@ __all__ = [
     "runs",
     "search",
     "show",
+    "status",
     "submit",
     "this_host",
     "verify",
