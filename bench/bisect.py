@@ -7,8 +7,8 @@ all neighbours. A change is a verdict of slower or faster at a tolerance of 5 %.
 the search must take few launches. This takes an hour or more. With `--keep` it goes on where it was, and the runs stay.
 
 The tolerance is not the default of 2 %: on a small host releases scatter so much that steps of that size take days.
-The figure says what lies beyond 2 %. Twelve blocks of a step decide it at a scatter of 2 %; what they leave undecided is
-named.
+The figure says what lies beyond 2 %. Twelve blocks of a step decide it at a scatter of 2 %; a step that they leave
+undecided is named as that.
 """
 
 import argparse
