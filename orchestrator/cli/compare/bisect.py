@@ -59,7 +59,7 @@ Every = Annotated[
 ]
 MaxBlocks = Annotated[
     int | None,
-    typer.Option("--max-blocks", metavar="N", help="Most blocks of a release and the one before it; 48 by default."),
+    typer.Option("--max-blocks", metavar="N", help="Most blocks of a release and the one before it; 52 by default."),
 ]
 Prereleases = Annotated[bool, typer.Option("--prereleases", help="Search pre-releases too.")]
 Yanked = Annotated[bool, typer.Option("--yanked", help="Search releases too that were withdrawn.")]

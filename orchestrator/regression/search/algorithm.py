@@ -53,11 +53,13 @@ class Question:
 class Search:
     """A search under way.
 
-    One change and every change are the same search. A step is large if it is not yet shown to be smaller than so many
-    tolerances. As long as there are large steps, the largest so far is measured up to its next look; a search for one
-    change ends with the first that is named, or without any. With `every` all other steps then go on together until
-    each is decided. A step never takes more blocks than it would take by itself, and a block never holds more than the
-    two releases of each step it is measured for: that is what brute force between neighbours launches.
+    One change and every change are the same search, with another end. A search for every change goes on until each step
+    is decided. A search for one goes on only with steps that may still be large, which are not yet shown to be smaller
+    than so many tolerances, and ends with the first that is named. Of the steps that go on, the largest is measured
+    alone up to its next look, as long as it is larger than the tolerance so far; otherwise all go on together.
+
+    A step never takes more blocks than it would take by itself, and a block never holds more than the two releases of
+    each step it is measured for: that is what brute force between neighbours launches.
     """
 
     question: Question
@@ -107,13 +109,21 @@ class Search:
         if not every and first_named(steps, ends):
             return ()
         most = _TRIES * self.question.looks[-1]
-        undecided = [step for step in steps if step.is_open and self.measured.tried(step.before, step.after) < most]
-        large = [step for step in undecided if self._may_be_large(step)]
-        if large:
-            return [
-                max(large, key=lambda step: abs(step.value) if every else step.value * math.copysign(1, ends.value))
-            ]
-        return undecided if every else ()
+        pool = [
+            step
+            for step in steps
+            if step.is_open
+            and (every or self._may_be_large(step))
+            and self.measured.tried(step.before, step.after) < most
+        ]
+        leading = max(pool, key=lambda step: self._size(step, ends), default=None)
+        if leading is not None and self._size(leading, ends) > math.log1p(self.question.tolerance):
+            return [leading]
+        return pool
+
+    def _size(self, step: JudgedStep, ends: JudgedStep) -> float:
+        """Return the logarithm of a step as measured so far, against the way of the ends below 0 for one change."""
+        return abs(step.value) if self.question.every else step.value * math.copysign(1, ends.value)
 
     def _may_be_large(self, step: JudgedStep) -> bool:
         return step.excluded is None or step.excluded > self.question.large * math.log1p(self.question.tolerance)

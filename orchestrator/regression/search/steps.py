@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain, count, takewhile
 
 from orchestrator.analysis.comparison import Comparison, Look, Verdict, compare, looks
 from orchestrator.analysis.contrasts import contrast
@@ -12,9 +12,10 @@ from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.regression.search.blocks import MeasuredBlocks
 
 CHANGED = frozenset({Verdict.SLOWER, Verdict.FASTER})
-MOST_BLOCKS = 48
+_LOOKS = (4, 6, 8, 12, 20, 30, 40, 52)
+"""Early looks name what is large; the later ones are where thirteen equal releases take the fewest launches."""
+MOST_BLOCKS = _LOOKS[-1]
 """Blocks of a step after which it stays undecided, by default."""
-_FIRST_LOOKS = (4, 6)
 _SPENDING_POWER = 1
 """A search spends α in proportion to its blocks: it is to name a step early, and to leave out what is none."""
 
@@ -108,16 +109,16 @@ class StepJudge:
 
 
 def look_numbers(most_blocks: int) -> tuple[int, ...]:
-    """Return the numbers of blocks at which a step is looked at: 4, 6 and their doubles, up to the most allowed.
+    """Return the numbers of blocks at which a step is looked at, up to the most allowed.
 
-    Raises `InputError` if those are too few.
+    Beyond the usual ones each is half as many again. Raises `InputError` if they are too few.
     """
     if most_blocks < LEAST_BLOCKS:
         raise InputError(
             f"--max-blocks {most_blocks}: takes at least {LEAST_BLOCKS} blocks; one says nothing of scatter"
         )
-    doubles = (first * 2**times for times in range(32) for first in _FIRST_LOOKS)
-    return (*takewhile(lambda blocks: blocks < most_blocks, doubles), most_blocks)
+    numbers = chain(_LOOKS, (MOST_BLOCKS * 3**times // 2**times for times in count(1)))
+    return (*takewhile(lambda blocks: blocks < most_blocks, numbers), most_blocks)
 
 
 def search_looks(releases: int, blocks: Sequence[int], alpha: float) -> tuple[Look, ...]:

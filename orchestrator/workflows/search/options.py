@@ -33,7 +33,7 @@ class SearchOptions(SourceOptions):
     file: Path | None = None
     """The matrix. By default `matrix.yaml` in the working folder, or else the one that ships with the program."""
     max_blocks: int | None = None
-    """Most blocks of a release and the next one, in place of 48."""
+    """Most blocks of a release and the next one, in place of 52."""
     prereleases: bool = False
     """True to search alpha, beta, candidate and development releases too."""
     yanked: bool = False

@@ -300,16 +300,17 @@ def test_a_verdict_of_an_early_look_stays() -> None:
     search.measured.add(host.ask(Round(RELEASES, 4)))
     host.times = stepping({})
     named = [step for step in search.steps if step.verdict in CHANGED]
-    search.measured.add(host.ask(Round(RELEASES, 44)))
+    search.measured.add(host.ask(Round(RELEASES, LOOKS[-1] - 4)))
 
     assert [step.after for step in named] == ["1.5"]
     assert [step.after for step in search.steps if step.verdict in CHANGED] == ["1.5"]
 
 
-def test_looks_are_at_four_six_and_their_doubles() -> None:
-    assert look_numbers(48) == (4, 6, 8, 12, 16, 24, 32, 48)
-    assert look_numbers(20) == (4, 6, 8, 12, 16, 20)
+def test_looks_go_up_to_the_most_blocks_allowed() -> None:
+    assert look_numbers(MOST_BLOCKS) == (4, 6, 8, 12, 20, 30, 40, 52)
+    assert look_numbers(24) == (4, 6, 8, 12, 20, 24)
     assert look_numbers(3) == (3,)
+    assert look_numbers(200) == (4, 6, 8, 12, 20, 30, 40, 52, 78, 117, 175, 200)
 
 
 def test_each_stage_moves_one_package() -> None:
