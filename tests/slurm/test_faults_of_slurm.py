@@ -121,6 +121,7 @@ def test_a_job_requeued_to_be_held_ends(bench: BenchFolder, cluster: SlurmCluste
     assert bench.ended() == BOTH
 
 
+@pytest.mark.slow
 def test_a_lost_node_is_not_a_failure(bench: BenchFolder, cluster: SlurmCluster) -> None:
     """Its part is measured on the other node, and anew."""
     bench.scripts("a", "b")
@@ -160,7 +161,7 @@ def test_a_controller_that_restarts_is_waited_for(bench: BenchFolder, cluster: S
 
 def test_a_controller_that_is_away_gets_one_array(bench: BenchFolder, cluster: SlurmCluster) -> None:
     bench.scripts("a", "b")
-    cluster.kill("slurmctld")
+    cluster.end("slurmctld")
     program = bench.start(*RUN)
     until(lambda: "the scheduler takes no more for now" in bench.log())
     cluster.start()
@@ -209,6 +210,7 @@ def test_a_full_controller_is_waited_out(bench: BenchFolder, cluster: SlurmClust
     assert [len(each.parts) for each in bench.submitted().submissions] == [2, 2]
 
 
+@pytest.mark.slow
 def test_without_accounts_the_log_tells(bench: BenchFolder, cluster: SlurmCluster) -> None:
     """The controller has lost its state, and the cluster keeps no accounts."""
     bench.scripts("a", "b")

@@ -50,6 +50,7 @@ def images_of(bench: BenchFolder) -> set[tuple[str, str]]:
     return {(origin["kind"], Path(origin["place"]).name) for origin in origins}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["registry", "bundle"])
 def test_nodes_get_their_images(
     way: str, bench: BenchFolder, nodes_engine: FarSide, base_image: str, monkeypatch: pytest.MonkeyPatch
@@ -117,6 +118,7 @@ def test_results_come_back_from_nodes(bench: BenchFolder) -> None:
     assert "2 ok" in walk(bench, "Where things are", 0, changes={})
 
 
+@pytest.mark.slow
 def test_a_warned_job_tells_by_its_status(bench: BenchFolder, cluster: SlurmCluster) -> None:
     """Its log stays on its node, and so do the results of what it has measured."""
     local = without_shared_folder(bench)
