@@ -28,7 +28,7 @@ NAMES = (
     "slots",
     "clusters",
 )
-REAL = ("regress", "bisect", "nights")
+REAL = ("regress", "bisect", "nights", "corpus")
 """Regression tests in containers, which go on the page of detection and take hours."""
 WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection", "accuracy")
 """Benchmarks that compare no times and have options of their own, as `python -m bench.parity --help` shows."""
