@@ -1,7 +1,7 @@
 """The error rates of a night's statistics, with `docs/detection.md` and the figures behind it.
 
 Simulated data is drawn from seeds, and judged by the functions of `orchestrator.analysis` that the product calls.
-Real figures are measured in containers, by `python -m bench regress bisect nights`.
+Real figures are measured in containers, by `python -m bench regress bisect nights corpus`.
 """
 
 import argparse

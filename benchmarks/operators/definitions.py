@@ -77,6 +77,20 @@ def _product(one, other):
     return one.dot(other)
 
 
+def _added(matrix, row):
+    return matrix + row
+
+
+def _multiplied(matrix, row):
+    return matrix * row
+
+
+def _larger(matrix, row):
+    import numpy
+
+    return numpy.maximum(matrix, row)
+
+
 def _flat(values):
     return values.ravel()
 
@@ -101,6 +115,10 @@ def _each(size):
     return size
 
 
+def _square(size):
+    return size**2
+
+
 def _cube(size):
     return size**3
 
@@ -117,4 +135,7 @@ OPERATORS = {
     "gemm": Operator(("matrix", "matrix"), _product, _of_reference, _cube),
     "flatten": Operator(("matrix",), _flat, _of_reference, _nothing),
     "l2_normalize": Operator(("row",), _normalised, _of_reference, _each),
+    "broadcast_add": Operator(("matrix", "row"), _added, _of_reference, _nothing),
+    "broadcast_multiply": Operator(("matrix", "row"), _multiplied, _of_reference, _square),
+    "broadcast_maximum": Operator(("matrix", "row"), _larger, _of_reference, _nothing),
 }

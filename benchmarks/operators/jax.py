@@ -90,4 +90,7 @@ _FUNCTIONS = {
     "gemm": jnp.matmul,
     "flatten": jnp.ravel,
     "l2_normalize": _normalised,
+    "broadcast_add": jnp.add,
+    "broadcast_multiply": jnp.multiply,
+    "broadcast_maximum": jnp.maximum,
 }

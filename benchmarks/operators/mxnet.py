@@ -98,4 +98,7 @@ _FUNCTIONS = {
     "gemm": lambda F, one, other: F.dot(one, other),
     "flatten": lambda F, matrix: F.reshape(matrix, shape=(-1,)),
     "l2_normalize": lambda F, row: F.L2Normalization(row),
+    "broadcast_add": lambda F, matrix, row: F.broadcast_add(matrix, row),
+    "broadcast_multiply": lambda F, matrix, row: F.broadcast_mul(matrix, row),
+    "broadcast_maximum": lambda F, matrix, row: F.broadcast_maximum(matrix, row),
 }

@@ -99,4 +99,7 @@ _FUNCTIONS = {
     "gemm": tf.linalg.matmul,
     "flatten": lambda matrix: tf.reshape(matrix, [-1]),
     "l2_normalize": lambda row: tf.math.l2_normalize(row, axis=1),
+    "broadcast_add": tf.math.add,
+    "broadcast_multiply": tf.math.multiply,
+    "broadcast_maximum": tf.math.maximum,
 }

@@ -84,4 +84,7 @@ def _functions(device):
         "gemm": torch.mm,
         "flatten": torch.flatten,
         "l2_normalize": lambda row: functional.normalize(row, dim=1),
+        "broadcast_add": torch.add,
+        "broadcast_multiply": torch.mul,
+        "broadcast_maximum": torch.max,
     }

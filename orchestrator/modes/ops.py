@@ -12,7 +12,7 @@ VECTORS: Final = (500, 5_000, 20_000, 50_000, 95_000)
 """Values in a vector."""
 MATRICES: Final = (50, 150, 250, 350, 450, 550)
 """Rows, and columns, of a square matrix."""
-OF_MATRICES: Final = frozenset({"flatten", "gemm"})
+OF_MATRICES: Final = frozenset({"flatten", "gemm", "broadcast_add", "broadcast_multiply", "broadcast_maximum"})
 SEEDS, TRIES = 20, 5
 _MOST_SEEDS, _MOST_TRIES = 1_000_000, 1000
 _LARGEST_VECTOR, _LARGEST_MATRIX = 10**8, 10**4
@@ -29,6 +29,9 @@ BARS: Final[Mapping[str, float]] = {
     "gemm": _PRODUCT,
     "flatten": _COPIED,
     "l2_normalize": _SUM,
+    "broadcast_add": _ELEMENTS,
+    "broadcast_multiply": _ELEMENTS,
+    "broadcast_maximum": _COPIED,
 }
 """Largest distance of an output from the reference in float64, and from another one, as a share of its scale.
 

@@ -51,7 +51,10 @@ def imported(monkeypatch: pytest.MonkeyPatch) -> Import:
 def operators() -> dict[str, Any]:
     """Return the functions that the module of single operators names when it is imported."""
     function = SimpleNamespace(
-        **dict.fromkeys(("sigmoid", "tanh", "softplus", "l2_normalize", "relu", "softsign", "matmul"), abs)
+        **dict.fromkeys(
+            ("sigmoid", "tanh", "softplus", "l2_normalize", "relu", "softsign", "matmul", "add", "multiply", "maximum"),
+            abs,
+        )
     )
     return {"math": function, "nn": function, "linalg": function}
 

@@ -160,6 +160,20 @@ def test_the_reference_of_an_operator(name: str) -> None:
     assert definitions.named(name).reference(numpy.array(values)).tolist() == pytest.approx(expected, rel=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("broadcast_add", [[11.0, -18.0], [13.0, -16.0]]),
+        ("broadcast_multiply", [[10.0, -40.0], [30.0, -80.0]]),
+        ("broadcast_maximum", [[10.0, 2.0], [10.0, 4.0]]),
+    ],
+)
+def test_a_row_meets_each_row_of_a_matrix(name: str, expected: list[list[float]]) -> None:
+    matrix, row = numpy.array([[1.0, 2.0], [3.0, 4.0]]), numpy.array([[10.0, -20.0]])
+
+    assert definitions.named(name).reference(matrix, row).tolist() == expected
+
+
 def test_cancelling_dot_is_measured_by_its_terms() -> None:
     """A dot product that cancels is held to the size of its terms."""
     dot = definitions.named("dot")
