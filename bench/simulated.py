@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from orchestrator.analysis.comparison import Comparison, Look, Verdict, compare
 from orchestrator.regression.search.algorithm import Question, Search
-from orchestrator.regression.search.blocks import Answer
+from orchestrator.regression.search.blocks import RoundAnswer
 from orchestrator.regression.search.steps import CHANGED, MOST_BLOCKS, look_numbers
 
 Floats = npt.NDArray[np.float64]
@@ -235,7 +235,9 @@ def searched(
         places = [int(release) for release in wanted.releases]
         common = SESSION_DEVIATION * draw.standard_normal((wanted.blocks, 1))
         runs = np.exp(common + scatter[places] * draw.standard_normal((wanted.blocks, len(places)))) / level[places]
-        search.measured.add(Answer(tuple(dict(zip(wanted.releases, block, strict=True)) for block in runs.tolist())))
+        search.measured.add(
+            RoundAnswer(tuple(dict(zip(wanted.releases, block, strict=True)) for block in runs.tolist()))
+        )
         launches += wanted.launches
         before, named = named, tuple(int(step.after) for step in search.steps if step.verdict in CHANGED)
         until_named = launches if named != before else until_named

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from orchestrator.analysis.comparison import ALPHA, Verdict
 from orchestrator.regression.rules import LEAST_BLOCKS
-from orchestrator.regression.search.blocks import Answer, MeasuredBlocks, Round, Untestable
+from orchestrator.regression.search.blocks import MeasuredBlocks, Round, RoundAnswer, Untestable
 from orchestrator.regression.search.conclusion import Conclusion, conclude, first_named
 from orchestrator.regression.search.steps import JudgedStep, StepJudge, search_looks
 
@@ -146,8 +146,8 @@ class Search:
         return replace(conclusion, untestable=untestable)
 
 
-def carried_out(search: Search, ask: Callable[[Round], Answer]) -> Conclusion:
-    """Answer a search's rounds until it ends."""
+def carried_out(search: Search, ask: Callable[[Round], RoundAnswer]) -> Conclusion:
+    """RoundAnswer a search's rounds until it ends."""
     while (wanted := search.wanted()) is not None:
         search.measured.add(ask(wanted))
     return search.conclusion()

@@ -30,7 +30,7 @@ class Untestable:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RoundAnswer:
     """The result of a round."""
 
     blocks: tuple[Mapping[str, float | None], ...]
@@ -48,7 +48,7 @@ class MeasuredBlocks:
     _first: int = 0
     """Blocks of the first round."""
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: RoundAnswer) -> None:
         """Take in a round."""
         self._first = self._first or len(answer.blocks)
         self.blocks += answer.blocks

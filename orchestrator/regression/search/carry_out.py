@@ -15,7 +15,7 @@ from orchestrator.events import Listener, Notice
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import LARGE, Question, Search
-from orchestrator.regression.search.blocks import Answer, Round, Untestable
+from orchestrator.regression.search.blocks import Round, RoundAnswer, Untestable
 from orchestrator.regression.search.candidates import SearchSubject, Stage, stages
 from orchestrator.regression.search.conclusion import Conclusion, Span
 from orchestrator.regression.search.record import (
@@ -177,12 +177,12 @@ class SearchInProgress:
         return sides
 
 
-def _answer(measured: MeasuredRound, names: Mapping[str, str]) -> Answer:
+def _answer(measured: MeasuredRound, names: Mapping[str, str]) -> RoundAnswer:
     """Return a recorded round as the search takes it. A release without any value was not tried in it."""
     tried = [release for release in measured.releases if measured.measures(release)]
     rows = (dict(zip(measured.releases, block, strict=True)) for block in measured.values)
     blocks = tuple({names[release]: row[release] for release in tried} for row in rows)
-    return Answer(blocks, tuple(Untestable(names[each.release], each.reason) for each in measured.untestable))
+    return RoundAnswer(blocks, tuple(Untestable(names[each.release], each.reason) for each in measured.untestable))
 
 
 def _as_step(step: JudgedStep) -> Step:

@@ -19,7 +19,7 @@ from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRec
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.files import Trial, write_regression
-from orchestrator.regression.trials.questions import Question, anchored, questions
+from orchestrator.regression.trials.questions import PairQuestion, anchored, questions
 from orchestrator.results.growing import GrowingRun, growing_run, with_repeats
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
@@ -76,11 +76,11 @@ class _Conduct:
     around: Surroundings
     policy: Policy
     run: GrowingRun
-    pairs: list[Question]
-    anchored: list[Question]
+    pairs: list[PairQuestion]
+    anchored: list[PairQuestion]
 
     @property
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[PairQuestion]:
         """Return the questions of the pairs, then those of the anchor."""
         return [*self.pairs, *self.anchored]
 
@@ -121,7 +121,7 @@ class _Conduct:
             read = partial(cell_evidence, self.around.run, blocks=range(question.findings.blocks, blocks))
             question.confirm([(read(cells[one]), read(cells[other])) for one, other in question.ends], len(doubtful))
 
-    def _measure(self, blocks: Mapping[Question, int]) -> dict[str, Cell]:
+    def _measure(self, blocks: Mapping[PairQuestion, int]) -> dict[str, Cell]:
         """Measure the cells of questions up to so many blocks. The recorded plan grows first, and never shrinks."""
         repeats: dict[str, int] = {}
         for question, number in blocks.items():

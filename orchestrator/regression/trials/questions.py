@@ -23,7 +23,7 @@ STOPPED = PairFindings(0, Verdict.NOT_MEASURED, "it was stopped before")
 
 
 @dataclass(eq=False)
-class Question:
+class PairQuestion:
     """One pair, or a chain of pairs, with its findings so far."""
 
     id: str
@@ -64,17 +64,17 @@ class Question:
         return self.findings.judged_pair(self.id, cells[self.links[0].baseline], cells[self.links[-1].candidate])
 
 
-def questions(trial: Trial, faults: Collection[KnownFault]) -> tuple[list[Question], list[Question]]:
+def questions(trial: Trial, faults: Collection[KnownFault]) -> tuple[list[PairQuestion], list[PairQuestion]]:
     """Return the questions of the pairs, and those of the anchor."""
     judge = Judge(trial.rules, faults=tuple(faults))
-    pairs = [Question(pair.id, (pair,), judge) for pair in trial.pairs]
+    pairs = [PairQuestion(pair.id, (pair,), judge) for pair in trial.pairs]
     if trial.anchor is None:
         return pairs, []
     of_anchor = replace(judge, rules=trial.anchor.rules(trial.rules))
-    return pairs, [Question(pair.id, pair.links, of_anchor) for pair in trial.anchor.pairs]
+    return pairs, [PairQuestion(pair.id, pair.links, of_anchor) for pair in trial.anchor.pairs]
 
 
-def anchored(anchor: Anchor, asked: Sequence[Question], cells: Mapping[str, Cell], run: Run) -> Anchored:
+def anchored(anchor: Anchor, asked: Sequence[PairQuestion], cells: Mapping[str, Cell], run: Run) -> Anchored:
     """Return the record of the candidate next to the anchor."""
     pairs = [each.judged_pair(cells) for each in asked]
     pythons = dict.fromkeys(each.findings.pythons[0] for each in asked if each.findings.pythons[0])
@@ -96,7 +96,7 @@ def _of_anchor(pair: JudgedPair) -> JudgedPair:
     return pair.model_copy(update={"metrics": tuple(metric for metric in pair.metrics if metric.gates)})
 
 
-def _links(question: Question, cells: Mapping[str, Cell], run: Run) -> Iterator[ChainLink]:
+def _links(question: PairQuestion, cells: Mapping[str, Cell], run: Run) -> Iterator[ChainLink]:
     """Yield the ratio of every link with its standard error, metric by metric, from the blocks of the looks."""
     blocks = range(question.findings.blocks)
     for metric in (judged.metric for judged in question.findings.metrics.values() if judged.gates):

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from orchestrator.wording import counted, listing_of
 from orchestrator.workflows.cluster.cancelled import Cancellation
-from orchestrator.workflows.cluster.progress import MOST_NAMED, Progress
-from orchestrator.workflows.cluster.questions import Answer, Questions
+from orchestrator.workflows.cluster.progress import MOST_NAMED, RunProgress
+from orchestrator.workflows.cluster.questions import Questions, SlurmAnswer
 from orchestrator.workflows.cluster.submission import Submitter
 from orchestrator.workflows.host.host import Host
 
@@ -28,13 +28,13 @@ class Follower:
     pause: Pause
     cancellation: Cancellation
     _questions: Questions = field(init=False)
-    _progress: Progress = field(init=False)
-    _attached: Answer | None = None
+    _progress: RunProgress = field(init=False)
+    _attached: SlurmAnswer | None = None
     """The answer that `attach` had."""
 
     def __post_init__(self) -> None:
         self._questions = Questions(self.submitter, self.host.say, self.cancellation.is_asked)
-        self._progress = Progress(self.submitter, self.host)
+        self._progress = RunProgress(self.submitter, self.host)
 
     def attach(self) -> set[str] | None:
         """Return the parts that have a live job, from an earlier submitter. None if all must end before that is known.
@@ -82,7 +82,7 @@ class Follower:
             if self.pause(delay):
                 return False
 
-    def _is_over(self, answer: Answer) -> bool:
+    def _is_over(self, answer: SlurmAnswer) -> bool:
         return not (answer.live or answer.is_open or self.submitter.waiting or self.submitter.is_unsure)
 
     def _has_just_gone_away(self) -> bool:

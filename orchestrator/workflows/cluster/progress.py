@@ -16,7 +16,7 @@ from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 from orchestrator.running.order import is_final
 from orchestrator.wording import counted, listing_of
-from orchestrator.workflows.cluster.questions import Answer
+from orchestrator.workflows.cluster.questions import SlurmAnswer
 from orchestrator.workflows.cluster.submission import Submitter
 from orchestrator.workflows.host.host import Host
 
@@ -47,7 +47,7 @@ class SeenOutcomes:
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """The outcomes of a run that were told already, and the last line that was said."""
 
     submitter: Submitter
@@ -65,7 +65,7 @@ class Progress:
         planned = record.site.replicate * sum(part.repeats for part in record.parts)
         self.host.listener(RunStarted(planned=max(0, planned - done), done=done))
 
-    def tell(self, answer: Answer) -> bool:
+    def tell(self, answer: SlurmAnswer) -> bool:
         """Tell the outcomes that have come, and where the jobs are. Return true if anything has changed."""
         changed = bool(answer.ends)
         for part in dict.fromkeys((*(part for part, job in answer.live.items() if job.node), *answer.ends)):

@@ -17,7 +17,7 @@ MOST_UNANSWERED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SlurmAnswer:
     """The jobs of a run by the latest answers of the scheduler."""
 
     live: Mapping[str, SeenJob]
@@ -51,7 +51,7 @@ class Questions:
     _unanswered: int = 0
     _is_away: bool = False
 
-    def ask(self) -> Answer | None:
+    def ask(self) -> SlurmAnswer | None:
         """Ask the next question. None if the scheduler does not answer."""
         try:
             answer = self._ask()
@@ -63,13 +63,13 @@ class Questions:
         self._is_away = False
         return answer
 
-    def _ask(self) -> Answer:
+    def _ask(self) -> SlurmAnswer:
         self.submitter.owned.confirm()
         if self._gone:
             return self._ask_accounts()
         return self._ask_statuses() if self._failed else self._ask_queue()
 
-    def _ask_queue(self) -> Answer:
+    def _ask_queue(self) -> SlurmAnswer:
         """Ask for all jobs. One that is not shown for the first time is left open: what is shown may lag behind."""
         submitter = self.submitter
         queue = submitter.slurm.queue(submitter.jobs.names)
@@ -88,7 +88,7 @@ class Questions:
             self._failed = {part: end for part, end in ends.items() if end.state is JobState.FAILED}
         return self._answer({part: end for part, end in ends.items() if part not in self._failed})
 
-    def _ask_accounts(self) -> Answer:
+    def _ask_accounts(self) -> SlurmAnswer:
         """Ask for the ends of the jobs that the controller has forgotten."""
         arrays = sorted({job.array for job in self._gone.values()})
         accounts: Sequence[SeenJob] = ()
@@ -101,14 +101,14 @@ class Questions:
         ends, self._gone, self._unanswered = remembered(self._gone, accounts, self._last), {}, 0
         return self._answer(ends)
 
-    def _ask_statuses(self) -> Answer:
+    def _ask_statuses(self) -> SlurmAnswer:
         """Ask for the exit statuses of failed jobs, whose logs are on their nodes."""
         statuses = self.submitter.slurm.exit_statuses([end.job for end in self._failed.values()])
         ends = {part: with_status(end, statuses.get(end.job)) for part, end in self._failed.items()}
         self._failed = {}
         return self._answer(ends)
 
-    def _answer(self, ends: Mapping[str, JobEnd]) -> Answer:
+    def _answer(self, ends: Mapping[str, JobEnd]) -> SlurmAnswer:
         """Write down how jobs ended, and return what is known now."""
         if not self.submitter.record.site.on_nodes:
             ends = {part: self._by_log(end) for part, end in ends.items()}
@@ -116,7 +116,7 @@ class Questions:
         self._last |= self._live
         for end in _unusual(ends.values()):
             self.say(self.submitter.record.sentence_of(end))
-        return Answer(self._live, ends, is_open=bool(self._missed or self._gone or self._failed))
+        return SlurmAnswer(self._live, ends, is_open=bool(self._missed or self._gone or self._failed))
 
     def _cancel(self, jobs: Iterable[str], given_up: Sequence[str]) -> None:
         """Cancel jobs that wait for ever, that stand for others, or that nobody wants any more."""

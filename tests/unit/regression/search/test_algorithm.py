@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.search.algorithm import Question, Search, carried_out
-from orchestrator.regression.search.blocks import Answer, Round, Untestable
+from orchestrator.regression.search.blocks import Round, RoundAnswer, Untestable
 from orchestrator.regression.search.candidates import stages
 from orchestrator.regression.search.conclusion import Conclusion
 from orchestrator.regression.search.steps import CHANGED, MOST_BLOCKS, look_numbers
@@ -39,12 +39,14 @@ class SimulatedHost:
     def __post_init__(self) -> None:
         self.draw = np.random.default_rng(self.seed)
 
-    def ask(self, wanted: Round) -> Answer:
+    def ask(self, wanted: Round) -> RoundAnswer:
         self.asked.append(wanted)
         tested = [release for release in wanted.releases if release not in self.broken]
         before = sum(each.blocks for each in self.asked[:-1])
         blocks = tuple(self.block(tested, before + number) for number in range(wanted.blocks))
-        return Answer(blocks, tuple(Untestable(each, "no wheel") for each in wanted.releases if each in self.broken))
+        return RoundAnswer(
+            blocks, tuple(Untestable(each, "no wheel") for each in wanted.releases if each in self.broken)
+        )
 
     def block(self, releases: Sequence[str], number: int) -> dict[str, float | None]:
         common = 0.01 * self.draw.standard_normal()
@@ -209,9 +211,9 @@ def test_a_stopped_search_asks_the_same_next(
 ) -> None:
     """What is asked next follows from the answers alone."""
     host = SimulatedHost(stepping(steps), broken=sorted(broken), deviation=0.01)
-    answers: list[Answer] = []
+    answers: list[RoundAnswer] = []
 
-    def recorded(wanted: Round) -> Answer:
+    def recorded(wanted: Round) -> RoundAnswer:
         answers.append(host.ask(wanted))
         return answers[-1]
 
@@ -222,7 +224,7 @@ def test_a_stopped_search_asks_the_same_next(
 
     rest = iter(zip(host.asked[stopped_after:], answers[stopped_after:], strict=True))
 
-    def replayed(wanted: Round) -> Answer:
+    def replayed(wanted: Round) -> RoundAnswer:
         before, answer = next(rest)
         assert wanted == before
         return answer
