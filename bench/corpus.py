@@ -109,8 +109,8 @@ def judged_scripts(entry: Entry, folder: Path) -> Iterator[Judged]:
             yield {"cell": script["name"], "verdict": "not_measured", "reason": "a side has no figures"}
             continue
         one, other = ([side[block] for block in blocks] for side in sides)
-        rule = {"tolerance": TOLERANCE, "higher_is_better": entry.higher_is_better, "paired": True}
-        comparison = compare(one, other, **rule)
+        better = entry.higher_is_better
+        comparison = compare(one, other, tolerance=TOLERANCE, higher_is_better=better, paired=True)
         fields = ("ratio", "low", "high", "minimum_detectable_effect")
         shown = {name: getattr(comparison, name) for name in fields}
         yield {"cell": script["name"], "verdict": str(comparison.verdict), "blocks": len(blocks), **shown}
