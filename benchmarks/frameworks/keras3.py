@@ -1,9 +1,9 @@
-"""Keras 3 on TensorFlow, PyTorch or JAX, through `train_on_batch` and `predict_on_batch`.
+"""Keras 3 on TensorFlow, PyTorch or JAX, through the steps of `fit` and through `predict_on_batch`.
 
 The variable `KERAS_BACKEND` chooses the backend, and the catalog sets it. Images are channels last unless the option
 `layout` says otherwise. Keras itself decides whether XLA compiles a step, and `xla` among the facts is its decision.
 
-Keras takes NumPy batches. It copies each one at every step, and it fetches the loss (or the logits) at every step. All
+Keras takes NumPy batches. It copies each one at every step, and in inference it fetches the logits at every step. All
 of that is its own work, and part of what is measured.
 """
 
@@ -57,6 +57,6 @@ class _Session(keras3.Keras3Session):
             "precision": keras.config.dtype_policy().name,
             "threads": keras3_on.threads(self._backend),
             "device": self.device_in_use(),
-            "execution": "train_on_batch",
+            "execution": "steps of fit" if self._steps else "predict_on_batch",
             "xla": bool(self._network.jit_compile),
         }

@@ -6,27 +6,35 @@ Importing it imports Keras, which chooses its backend by the variable `KERAS_BAC
 import keras
 import numpy
 
-from benchmarks.native.keras import keras2, keras2_session
+from benchmarks.native.keras import keras2, keras2_session, keras3_on, keras3_steps
 
 
 class Keras3Session(keras2_session.Keras2Session):
-    """One compiled model with its batches. Keras takes NumPy batches, and fetches the loss or the logits at every step.
+    """One compiled model with its batches. Keras takes NumPy batches, and in inference it fetches the logits.
 
-    `train_on_batch` returns the mean of all losses since its metrics were reset, so that they are reset at every step.
+    A training step is one of `fit` (`keras3_steps`).
     """
 
-    @staticmethod
-    def _step(network):
-        def step(batch):
-            network.reset_metrics()
-            return network.train_on_batch(*batch)
+    _steps = None
 
-        return step
+    def __init__(self, workload, builder):
+        super().__init__(workload, builder)
+        self._gpu = workload.one_device()
+
+    def _step(self, network):
+        self._steps = keras3_steps.of(network, keras.backend.backend())
+        return self._steps
+
+    def synchronise(self, _handle):
+        """Wait for the last training step, and end the epoch that it belongs to. An inference step has ended."""
+        if self._steps:
+            self._steps.end()
+            keras3_on.synchronise(keras.backend.backend(), self._network.trainable_variables, self._gpu)
 
     @staticmethod
     def loss(handle):
         """Return the mean over the batch."""
-        return float(numpy.asarray(handle).reshape(-1)[0])
+        return keras3_steps.loss(handle)
 
 
 class Keras3Builder(keras2.Keras2Builder):

@@ -1,4 +1,4 @@
-"""The backends under Keras 3, with the threads of each."""
+"""The backends under Keras 3, with the threads of each, and how each is waited for."""
 
 import importlib
 import os
@@ -49,6 +49,17 @@ def _prepare_torch(threads, gpu):
     from benchmarks.native import torch as native
 
     return native.computed_on("cuda:0") if gpu else "cpu"
+
+
+def synchronise(name, variables, gpu):
+    """Wait until a backend has computed all that was issued, and thereby the values of these variables."""
+    if name == "jax":
+        import jax
+
+        jax.block_until_ready([variable.value for variable in variables])
+    elif gpu:
+        # A copy from the GPU waits for all that was issued before.
+        importlib.import_module("keras").ops.convert_to_numpy(variables[-1])
 
 
 def version(name):
