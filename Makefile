@@ -82,7 +82,7 @@ test-all: $(VENV)/installed-dev ## every test with all its random examples, hour
 
 .PHONY: test-gpu
 test-gpu: $(VENV)/installed-dev ## the tests that need a GPU, with the PyTorch and JAX of PYTHON_GPU (python3), and no engine
-	BENCH_REQUIRE_GPU=1 $(or $(PYTHON_GPU),python3) -m pytest -m gpu tests/gpu $(ARGS)
+	PYTHONPATH=$(CURDIR) BENCH_REQUIRE_GPU=1 $(or $(PYTHON_GPU),python3) -m pytest -m gpu tests/gpu $(ARGS)
 
 .PHONY: test-slurm
 test-slurm: $(VENV)/installed-dev ## the tests on a Slurm cluster that they make on this machine: as root, with Debian's packages

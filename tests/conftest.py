@@ -1,6 +1,7 @@
 """Shared by tests: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
 
 import gc
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -9,13 +10,14 @@ from collections.abc import Iterator
 import docker
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from tests.effort import examples
 from tests.required import missing
+
+# A host with a GPU needs pytest, hypothesis and our requirements alone for its tests.
+pytest_plugins = ["tests.scheduling"] if importlib.util.find_spec("xdist") else []
 
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
 os.environ["ORCHESTRATOR_LOCK_FOLDER"] = _locks.name
@@ -32,60 +34,11 @@ settings.register_profile(
 )
 settings.load_profile("untimed")
 
-# Tests of a group share images that take minutes to make: one worker runs a group, a test after the other.
-GROUPS = {
-    "frameworks in containers": (
-        "content",
-        "end_to_end",
-        "offline_page",
-        "own_definitions",
-        "parity_on_backends",
-        "run_parity",
-    ),
-    "releases in containers": ("bisect_in_containers", "nightly"),
-}
-GROUP_OF = {f"tests/docker/test_{name}.py": group for group, names in GROUPS.items() for name in names}
-SHARED = ("tests/docker", "tests/slurm")
-"""Folders whose tests share an engine or a cluster."""
-# The longest first, so that no worker is left with one of them at the end.
-FIRST = (
-    *GROUPS,
-    *SHARED,
-    "tests/container/test_parity.py",
-    "tests/container/test_planted_parity.py",
-    "tests/container/test_timed_steps.py",
-)
-
-
-def scope(path: str) -> str:
-    """Return what one worker runs as a whole: a group, the rest of the tests with an engine, or a file."""
-    shared = next((folder for folder in SHARED if path.startswith(f"{folder}/")), path)
-    return GROUP_OF.get(path, shared)
-
-
-class Scheduling(LoadScopeScheduling):
-    """Keeps the tests of a scope on one worker, so that their fixtures are made once."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return scope(nodeid.partition("::")[0])
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest scopes first."""
-    ranks = {name: rank for rank, name in enumerate(FIRST)}
-    items.sort(key=lambda item: ranks.get(scope(item.nodeid.partition("::")[0]), len(ranks)))
-
 
 def pytest_collection_finish() -> None:
     """Look for garbage among what tests make only, not among the tests and the modules."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """Share the tests out among the workers."""
-    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -45,7 +45,7 @@ CELL = Cell(
     duration=Duration(steps=60_000_000), timeout_s=120.0,
 )  # fmt: skip
 HOGS = 8
-"""Processes that burn the CPU: the kernel gives one alone less than we judge where its session is busy elsewhere too."""
+"""Processes that burn the CPU. One alone gets less than we judge where its session is busy elsewhere too."""
 HOG = "import os\nos.sched_setaffinity(0, [{cpu}])\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 
