@@ -96,7 +96,7 @@ class ModelWorkload:
         if self.devices > 1:
             what = "training" if self.training else "inference"
             kind = "GPUs" if self.gpus else "CPU devices"
-            raise Unsupported("%s on %d %s is not built yet; ask for one" % (what, self.devices, kind))
+            raise Unsupported("this builder does %s on one device; %d %s are asked for" % (what, self.devices, kind))
         return self.gpus == 1
 
 

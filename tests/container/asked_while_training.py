@@ -1,4 +1,8 @@
-"""Run in a framework's environment: losses of a model with dropout, with and without questions between its steps."""
+"""Run in a framework's environment: losses of a model with dropout.
+
+Steps are waited for one by one, with questions between them (`asked`) or none (`alone`), or all of them at the end
+(`together`).
+"""
 
 import importlib
 import json
@@ -14,7 +18,7 @@ document = {"cell": "one/session", "repeat": 0, "framework": name, "builder": na
 workload = ModelWorkload(contract.request(dict(document, batch_size=32, threads=1, seed=3)), mlp, builder.OPTIONS)
 inputs, _ = next(workload.batches())
 session = builder.start(workload)
-losses = []
+handles = []
 for batch in session.batches[:4]:
     if sys.argv[2] == "asked":
         session.predict(inputs[:3])
@@ -22,6 +26,9 @@ for batch in session.batches[:4]:
         session.native_layers()
         session.facts()
     handle = session.step(batch)
-    session.synchronise(handle)
-    losses.append(session.loss(handle))
+    if sys.argv[2] != "together":
+        session.synchronise(handle)
+    handles.append(handle)
+session.synchronise(handles[-1])
+losses = [session.loss(handle) for handle in handles]
 sys.stdout.write(json.dumps(losses) + "\n")

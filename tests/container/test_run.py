@@ -219,7 +219,7 @@ def test_unimportable_framework_ends_as_4(io: Folder, with_builder: Callable[...
         (
             {"start": "workload.one_device()"},
             {"gpus": 2},
-            (3, "training on 2 GPUs is not built yet; ask for one"),
+            (3, "this builder does training on one device; 2 GPUs are asked for"),
         ),
         ({}, {"options": {"fast": 1}}, (5, "option 'fast' of mine takes a bool, not 1")),
         ({}, {"options": {"fast": False}}, (0, "")),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from container_support import start
+from container_support import OTHERS, start
 
 from benchmarks.precision import arithmetic_of
 from orchestrator.domain import ImageSpec
@@ -40,6 +40,18 @@ def test_training_goes_on_undisturbed_by_questions(environment: Environment) -> 
     alone = said(environment, "asked_while_training.py", builder, "alone")
 
     assert said(environment, "asked_while_training.py", builder, "asked") == pytest.approx(alone, rel=1e-6)
+    assert alone[0] != alone[1]
+
+
+@pytest.mark.parametrize(
+    "environment", ["keras3", *(label for label in OTHERS if label.startswith("keras3 "))], indirect=True
+)
+def test_each_step_has_the_loss_of_its_own_batch(environment: Environment) -> None:
+    """The logs of Keras 3 are means over all steps since the metrics were reset."""
+    builder = environment[0].environment.builder
+    alone = said(environment, "asked_while_training.py", builder, "alone")
+
+    assert said(environment, "asked_while_training.py", builder, "together") == pytest.approx(alone, rel=1e-5)
     assert alone[0] != alone[1]
 
 

@@ -85,7 +85,8 @@ def cells_of(folder: Path, pin: str, **axes: object) -> Mapping[str, Any]:
     ended = capture(command, environment=os.environ, folder=folder, timeout_s=3600)
     assert ended.output, ended.errors
     (run,) = (folder / "results").glob("*/run.json")
-    return {cell["id"]: {**cell, "folder": run.parent / cell["id"] / "0"} for cell in data_of(ended.output)["cells"]}
+    cells = {cell["cell"]["id"]: cell for cell in data_of(ended.output)["cells"]}
+    return {id_: {**cell, "folder": run.parent / id_ / "0"} for id_, cell in cells.items()}
 
 
 def of_system(cells: Mapping[str, Any], system: str) -> Mapping[str, Any]:

@@ -13,7 +13,11 @@ from tests.gpu.hardware import DEVICE, IS_GPU, cells_of, of_system, pin_of, the_
 
 pytestmark = pytest.mark.gpu
 
-MODELS = {"lenet": 64, "resnet20": 64, "vgg19": 16, "lstm": 32}
+MODELS = (
+    {"lenet": 64, "resnet20": 64, "vgg19": 16, "lstm": 32}
+    if IS_GPU
+    else {"lenet": 8, "resnet20": 4, "vgg19": 2, "lstm": 4}
+)
 LEAST_IN_TIME = 0.99
 MOST_LOSS_APART = 1e-3
 MOST_APART = 1.02

@@ -220,5 +220,5 @@ def test_a_batch_beyond_the_samples_is_refused() -> None:
 
 
 def test_several_gpus_are_refused_by_name() -> None:
-    with pytest.raises(Unsupported, match="training on 4 GPUs is not built yet"):
+    with pytest.raises(Unsupported, match="does training on one device; 4 GPUs are asked for"):
         ModelWorkload(request_of(gpus=GPUS), lenet, {}).one_device()
