@@ -3,7 +3,6 @@
 Each of these is the folder of an ordinary run. No file is ever deleted, and no lock is trusted between nodes.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from orchestrator.clusters.record import (
 )
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
+from orchestrator.files import flush
 from orchestrator.results.names import CLUSTER, PARTS, cluster_names
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import PartRun, Run
@@ -97,7 +97,7 @@ class ClusterRun:
         for part, plan in parts:
             text = of(part.name, plan).model_dump_json(by_alias=True, indent=1) + "\n"
             write_unseen(made_folder(self.part_folder(part.name)) / PART, text)
-        os.sync()  # once, in place of twice for each of thousands of files
+        flush(self.folder)  # once, in place of twice for each of thousands of files
         write_atomically(self.folder / CLUSTER, record.model_dump_json(by_alias=True, indent=1) + "\n")
 
 

@@ -2,8 +2,12 @@
 
 import re
 
+import docker
 import pytest
 from bench_folder import BenchFolder
+from slurm_cluster import SlurmCluster
+
+from tests.until import until
 
 pytestmark = [pytest.mark.slurm, pytest.mark.docker]
 SCRIPT = """\
@@ -50,3 +54,35 @@ def test_a_container_has_the_bounds_of_its_job(bench: BenchFolder, base_image: s
         assert re.match(rf"/slurm_node{number}/uid_0/job_\d+/", group)
         seen[cell.cell.system.name] = int(memory)
     assert seen == {"cpu": NODE_MEMORY, "small": OWN_MEMORY}
+
+
+def test_no_container_outlives_a_cancelled_job(
+    bench: BenchFolder, cluster: SlurmCluster, engine: docker.DockerClient, base_image: str
+) -> None:
+    """The engine started it outside of the job, so that the scheduler alone would leave it."""
+    bench.site(setup=[f"export ORCHESTRATOR_BASE_IMAGE='{base_image}'"])
+    (bench.folder / "stay.py").write_text("import time\ntime.sleep(3600)\n")
+    metrics = {"done": {"pattern": "done (.*)", "unit": "times", "better": "higher"}}
+    bench.write(
+        "matrix.yaml",
+        {
+            "version": 1,
+            "systems": {"cpu": {}},
+            "frameworks": ["noop==1"],
+            "scripts": [{"name": "stay", "file": "stay.py", "metrics": metrics}],
+            "repeats": 1,
+        },
+    )
+    program = bench.start("run", "--runtime", "docker", "--site", "site.yaml")
+    until(lambda: running(engine))
+    (container,) = running(engine)
+    (task,) = bench.submitted().submissions
+    cluster.said("scancel", f"{task.array}_0")
+    bench.ends(program)
+
+    assert container not in [each.id for each in engine.containers.list(all=True)]
+
+
+def running(engine: docker.DockerClient) -> list[str]:
+    """Return the containers that run the script."""
+    return [str(each.id) for each in engine.containers.list(filters={"label": "bench.cell=noop-1-cpu/stay-script"})]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from orchestrator.bundles.format.streams import CHUNK_BYTES
 from orchestrator.bundles.read.loaded_bundle import SCHEMA, LoadedBundle, LoadedRecord
 from orchestrator.bundles.read.names import RECORD
 from orchestrator.errors import HostError, InputError, plain_words, remedy
+from orchestrator.files import flush
 
 _PARTIAL = ".loading-"
 
@@ -60,7 +60,7 @@ def _fill(folder: Path, record: LoadedRecord, opened: Callable[[str], BinaryIO],
             with opened(path) as source:
                 _copy(source, place, digest, record.name)
     (folder / RECORD).write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
-    os.sync()
+    flush(folder)
 
 
 def _linked(source: Path, place: Path, digest: str) -> bool:

@@ -1,6 +1,5 @@
 """The last step of a merge, which gives all its runs their names, even if it is interrupted."""
 
-import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from orchestrator.bundles.returns.results_manifest import MERGED, RUN_NAME
 from orchestrator.errors import HostError
+from orchestrator.files import flush
 from orchestrator.results.names import JOURNAL
 from orchestrator.results.results_folder import Journal, read_journal
 from orchestrator.results.writing import write_atomically
@@ -32,7 +32,7 @@ class Publication:
         """Rename every run into the results folder. If one fails, none is renamed."""
         if not self.runs:
             return
-        os.sync()  # the contents must be on disk before the names
+        flush(self.staging)  # the contents must be on disk before the names
         write_atomically(self.journal, Journal(staging=self.staging.name, runs=self.runs).model_dump_json() + "\n")
         try:
             self.finish()
@@ -45,7 +45,7 @@ class Publication:
         for run in self.runs:
             if (self.staging / run).is_dir():
                 (self.staging / run).rename(self.staging.parent / run)
-        os.sync()  # the names must be on disk before the journal goes
+        flush(self.staging.parent)  # the names must be on disk before the journal goes
         self.journal.unlink(missing_ok=True)
 
     def _undo(self) -> None:

@@ -14,6 +14,7 @@ import zstandard
 from filelock import FileLock
 
 from orchestrator.bundles.returns import merge as merging
+from orchestrator.bundles.returns import publication
 from orchestrator.bundles.returns.merge import merge
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.listing import index
@@ -208,11 +209,11 @@ def test_runs_reach_the_disk_before_their_names(
 
         return recorded
 
-    monkeypatch.setattr(os, "sync", told("sync", os.sync))
+    monkeypatch.setattr(publication, "flush", told("flush", publication.flush))
     monkeypatch.setattr(Path, "rename", told("rename", Path.rename))
     merge(file, home)
 
-    assert calls == [("sync", False), ("rename", True), ("rename", True), ("sync", True)]
+    assert calls == [("flush", False), ("rename", True), ("rename", True), ("flush", True)]
     assert not (home / ".merging.json").exists()
 
 
