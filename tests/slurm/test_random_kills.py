@@ -24,6 +24,8 @@ NODES = ("node1", "node2")
 LONGEST_S = 1.0
 """After the begin of a script, which still waits or has ended by then."""
 MOST_RESUMES = 3
+RESUMED = ("run", "--resume", "latest", "--retry-failed")
+"""A script that was killed itself has failed, and is measured again where that is asked for."""
 
 
 def kill(victim: str, program: "subprocess.Popen[bytes]", cluster: SlurmCluster, chance: random.Random) -> None:
@@ -107,7 +109,7 @@ def test_nothing_is_lost_or_doubled(bench: BenchFolder, cluster: SlurmCluster, s
     for _ in range(MOST_RESUMES):
         before = measured(bench)
         begun = any(bench.folder.glob("results/*/cluster.json"))
-        bench.run(*(("run", "--resume", "latest") if begun else RUN))
+        bench.run(*(RESUMED if begun else RUN))
         assert before.items() <= measured(bench).items()
         if bench.ended() == ok:
             break
