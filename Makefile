@@ -67,7 +67,7 @@ report: $(VENV)/installed ## the table of the latest run again, and its page
 nightly: $(VENV)/installed ## measure what is new on the package index, as NIGHTLY (nightly.yaml) says
 	$(ORCHESTRATOR) nightly -f $(NIGHTLY) $(ARGS)
 
-# Two workers at least: many tests wait for processes. A file stays on one worker, some files together (tests/conftest.py).
+# Two workers at least: many tests wait for processes. A file stays on one worker, some files together (tests/scheduling.py).
 WORKERS ?= $(shell nproc | awk '{print $$1 < 2 ? 2 : $$1}')
 # Tests are compiled once, not in each worker of each run, whatever the shell says of its own programs.
 PYTEST := env --unset=PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses $(WORKERS) --no-loadscope-reorder
