@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from orchestrator.devices import gpus, vitals
+from orchestrator.devices import Gpu, vitals
 from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
 from orchestrator.devices.shares import shares
 from orchestrator.devices.vitals import Vitals
@@ -89,16 +89,17 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         has_image = engine.facts(client, seen.base_image) is not None
         access_to = partial(gpu_probe.working, client, seen.base_image) if has_image else None
         return replace(
-            _with_gpu_access(seen, access_to),
+            _with_gpu_access(seen, inventory_of(host).gpus, access_to),
             engine=abilities.read(client),
             base_problem=engine.unavailable(client, seen.base_image) or "",
             disks=vitals.disks(filling | images),
         )
 
 
-def _with_gpu_access(seen: Vitals, access_to: Callable[[Sequence[str]], GpuAccess | NoAccess] | None) -> Vitals:
-    """Ask for all GPUs in a container, if there are any. Without its image there is nothing to ask in."""
-    usable = gpus.look().gpus
+def _with_gpu_access(
+    seen: Vitals, usable: Sequence[Gpu], access_to: Callable[[Sequence[str]], GpuAccess | NoAccess] | None
+) -> Vitals:
+    """Ask for the GPUs in a container, if there are any. Without its image there is nothing to ask in."""
     if not usable:
         return seen
     if access_to is None:

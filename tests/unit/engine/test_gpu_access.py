@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from docker.errors import ImageNotFound
 
-from orchestrator.devices import Gpu, vitals
+from orchestrator.devices import Gpu, gpus, vitals
 from orchestrator.devices.fitness import HostFinding, Level
 from orchestrator.devices.gpus import GpuInventory
 from orchestrator.engine import gpu_access, gpu_probe
@@ -168,13 +168,13 @@ def test_gpus_are_asked_for_by_their_uuids(
 def examined(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Examined:
     """Return what `doctor` finds of GPUs in containers, on a host with one GPU and an engine."""
 
-    def look(engine: FakeEngine, found: GpuInventory = ONE_GPU) -> list[HostFinding]:
-        monkeypatch.setattr(doctor.gpus, "look", lambda: found)
+    def look(engine: FakeEngine, found: GpuInventory = ONE_GPU, **environment: str) -> list[HostFinding]:
+        monkeypatch.setattr(gpus, "look", lambda: found)
         monkeypatch.setattr(doctor, "connect", lambda *_, **__: engine)
         monkeypatch.setattr(doctor.vitals, "examine", lambda: SEEN)
         monkeypatch.setattr(gpu_probe, "answer_of", engine.answer_of)
         options = doctor.DoctorOptions(results=tmp_path, base_image="base")
-        findings = doctor.doctor(options, Host({"HOME": str(tmp_path)})).findings
+        findings = doctor.doctor(options, Host({"HOME": str(tmp_path), **environment})).findings
         return [finding for finding in findings if finding.check == "GPUs in containers"]
 
     return look
@@ -190,6 +190,14 @@ def test_doctor_asks_in_a_container(examined: Examined) -> None:
     assert "CDI: the container sees 0 of 1 GPUs" in fails.found
     assert "NVIDIA Container Toolkit" in fails.remedy
     assert examined(FakeEngine(CDI, {GpuAccess.CDI}), GpuInventory()) == []
+
+
+def test_doctor_asks_for_the_gpus_of_its_job(examined: Examined) -> None:
+    """Another job of the node may be at work on the other one."""
+    engine, two = FakeEngine(CDI, {GpuAccess.CDI}), GpuInventory((*ONE_GPU.gpus, Gpu(1, "GPU-2", "Example GPU", 1)))
+    examined(engine, two, SLURM_JOB_ID="7", SLURM_JOB_GPUS="1")
+
+    assert [spec.gpus for spec in engine.tried] == [("GPU-2",)]
 
 
 def test_doctor_says_what_it_could_not_try(examined: Examined) -> None:
