@@ -1,7 +1,6 @@
 """Files that others may replace by a link or a pipe, opened so that neither does harm, and logs that are bounded."""
 
 import contextlib
-import ctypes
 import errno
 import os
 import secrets
@@ -167,15 +166,3 @@ def problem_of_path(path: str) -> str | None:
     if max(lengths) > MAX_NAME_BYTES or sum(lengths) + len(parts) > MAX_PATH_BYTES:
         return "is too long"
     return None
-
-
-def flush(folder: Path) -> None:
-    """Flush the file system of a folder to disk, if it can.
-
-    Others are left alone: one that does not answer, as a lost network share, would hold up a flush of them all.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        ctypes.CDLL(None).syncfs(descriptor)
-    finally:
-        os.close(descriptor)

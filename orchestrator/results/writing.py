@@ -1,6 +1,7 @@
 """Files of a run, written next to their place and renamed, and locks by the kernel, which end with their process."""
 
 import contextlib
+import ctypes
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -77,6 +78,24 @@ def _synchronise(path: Path) -> None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def flush(folder: Path) -> None:
+    """Flush the file system of a folder to disk if it can.
+
+    Other file systems are left alone: a flush of them all waits for every one, such as a network share that is lost.
+    A host whose C library cannot flush a single one flushes them all.
+    """
+    flush_one = getattr(ctypes.CDLL(None), "syncfs", None)
+    if flush_one is None:
+        os.sync()
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            flush_one(descriptor)
         finally:
             os.close(descriptor)
 

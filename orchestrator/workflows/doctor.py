@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from orchestrator.devices import Gpu, vitals
+from orchestrator.devices import Gpu, Inventory, vitals
 from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
 from orchestrator.devices.shares import shares
 from orchestrator.devices.vitals import Vitals
@@ -60,12 +60,12 @@ def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
     filling = {"results": options.results, "environments": host.cache}
     present, fault = vitals.gpus()
     seen = replace(vitals.examine(), gpus=present, gpu_fault=fault, base_image=wanted)
-    return DoctorResult((*fitness(_with_engine(seen, filling, host)), *_side_by_side(host)))
-
-
-def _side_by_side(host: Host) -> Sequence[HostFinding]:
-    """Return what is known of cells on different GPUs at once, if there are several GPUs."""
     here = inventory_of(host)
+    return DoctorResult((*fitness(_with_engine(seen, filling, host, here.gpus)), *_side_by_side(host, here)))
+
+
+def _side_by_side(host: Host, here: Inventory) -> Sequence[HostFinding]:
+    """Return what is known of cells on different GPUs at once, if there are several GPUs."""
     if len(here.gpus) < 2:
         return ()
     proof, divided = stored_proof(host.cache, here), shares(here)
@@ -75,8 +75,8 @@ def _side_by_side(host: Host) -> Sequence[HostFinding]:
     return (HostFinding(SIDE_BY_SIDE, Level.OK, str(proof)),)
 
 
-def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
-    """Add the engine's answers, and the free space of all places that fill up."""
+def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host, usable: Sequence[Gpu]) -> Vitals:
+    """Add the engine's answers, also on the usable GPUs, and the free space of all places that fill up."""
     try:
         client = connect(host.environment, timeout_s=ENGINE_TIMEOUT_S)
     except HostError as error:
@@ -89,7 +89,7 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
         has_image = engine.facts(client, seen.base_image) is not None
         access_to = partial(gpu_probe.working, client, seen.base_image) if has_image else None
         return replace(
-            _with_gpu_access(seen, inventory_of(host).gpus, access_to),
+            _with_gpu_access(seen, usable, access_to),
             engine=abilities.read(client),
             base_problem=engine.unavailable(client, seen.base_image) or "",
             disks=vitals.disks(filling | images),
@@ -99,7 +99,7 @@ def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
 def _with_gpu_access(
     seen: Vitals, usable: Sequence[Gpu], access_to: Callable[[Sequence[str]], GpuAccess | NoAccess] | None
 ) -> Vitals:
-    """Ask for the GPUs in a container, if there are any. Without its image there is nothing to ask in."""
+    """Ask for the usable GPUs in a container, if there are any. Without its image there is nothing to ask in."""
     if not usable:
         return seen
     if access_to is None:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from orchestrator.bundles.returns.results_manifest import MERGED, RUN_NAME
 from orchestrator.errors import HostError
-from orchestrator.files import flush
 from orchestrator.results.names import JOURNAL
 from orchestrator.results.results_folder import Journal, read_journal
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.writing import flush, write_atomically
 from orchestrator.wording import counted
 
 STAGING = ".merging-"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from orchestrator.analysis.parity.sides import output_evidence
+from orchestrator.analysis.rankings import RankingLooks
 from orchestrator.catalog import idle_builders, load_faults
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail
@@ -61,10 +62,8 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     named = {
         cell.id: label for members in groups.values() for cell, label in zip(members, labels(members), strict=True)
     }
-    cells = tuple(_computing(plan, cell_reports(plan.cells, named, stored), idle_builders))
-    if looks:
-        ranked_ids = {cell.id for members in compared_groups(plan, idle_builders) for cell in members}
-        cells = tuple(at_its_look(cell, looks) if cell.cell.id in ranked_ids else cell for cell in cells)
+    reports = _computing(plan, cell_reports(plan.cells, named, stored), idle_builders)
+    cells = tuple(_at_their_looks(plan, reports, looks, idle_builders) if looks else reports)
     by_id = {cell.cell.id: cell for cell in cells}
     ranked = [
         group(system, workload, [by_id[cell.id] for cell in members], judge, looks)
@@ -109,6 +108,15 @@ def _computing(plan: Plan, cells: Iterable[CellReport], idle_builders: Collectio
     idle = {image.name for image in plan.images if image.environment.builder in idle_builders}
     for cell in cells:
         yield replace(cell, computes=False) if cell.cell.image in idle and not cell.cell.script else cell
+
+
+def _at_their_looks(
+    plan: Plan, cells: Iterable[CellReport], looks: RankingLooks, idle_builders: Collection[str]
+) -> Iterator[CellReport]:
+    """Show the cells that are ranked at the level of the look that decided."""
+    ranked = {cell.id for members in compared_groups(plan, idle_builders) for cell in members}
+    for cell in cells:
+        yield at_its_look(cell, looks) if cell.cell.id in ranked else cell
 
 
 def report(run: Run) -> Report:

@@ -27,7 +27,8 @@ def value(section: str, *what: str) -> float:
 PRICES = {
     "It is, by 10 %.": BOTH_SIDES * value("slowdowns", "a slowdown of 10 %", "… blocks"),
     "… It is, by 5 %.": BOTH_SIDES * value("slowdowns", "a slowdown of 5 %", "… blocks"),
-    "fresh blocks that confirm it": BOTH_SIDES * value("watch", "a slowdown of 5 % of any other series", "… blocks"),
+    "by 5 %, and fresh blocks confirm it.": BOTH_SIDES
+    * value("watch", "a slowdown of 5 % of any other series", "… blocks"),
     "It is not: `same`.": BOTH_SIDES * value("nights", "… blocks spent on a cell"),
     "slower, by 10 %?": value("bisection", "one change of 10 %", "… launches"),
     "… by 5 %?": value("bisection", "one change of 5 %", "… launches"),
