@@ -9,6 +9,8 @@ measures how many steps make a block long enough.
 Rows that are not in `ALONE` are compared in another way: both sides run at once on one CPU, which the kernel divides
 equally between their containers. What else the machine does slows both alike, where processes that run one after the
 other may differ by a tenth. The samples/s over one's blocks are set against those over the other's blocks meanwhile.
+The script is frozen after its first block until ours warms up, so that both have trained as long: a step may take
+longer once a model has learned (PyTorch 1.3.0: 2 to 4 % after 900 steps).
 
 Each side has a cache of its own for what its framework compiles, which Theano fills in the repeat that does not count.
 """
@@ -65,7 +67,7 @@ ONE_CPU = System("cpu", cpus=1, memory_bytes=SYSTEM.memory_bytes)
 LATEST_S = 1.0
 """A phase of a repeat is heard of so much later, at most."""
 LONGER = 6
-"""A hand-written loop next to a repeat is so many times as long, as it begins before and is to end after."""
+"""A hand-written loop next to a repeat has so many times its blocks, as it is to end after it."""
 LOOPS = {"keras3": "keras", "keras_mxnet": "keras"}
 """Hand-written loops that are not called as the builder."""
 # After each step of PyTorch, JAX or Theano, glibc may return the top of its heap, by accidents of the heap's layout.
@@ -109,13 +111,14 @@ class Loop:
     home: Path
     """Its home folder, which outlives a container, because Theano keeps there what it compiles."""
 
-    def begin(self, pace: Pace) -> "subprocess.Popen[str]":
-        """Begin it. It prints a line for each block: samples/s, begin and end."""
+    def begin(self, pace: Pace, name: str = "") -> "subprocess.Popen[str]":
+        """Begin it in a container, which may have a name. It prints a line for each block: samples/s, begin and end."""
         allocation = allocate(self.system, inventory())
         assert isinstance(allocation, Allocation), allocation
         cpus = ",".join(str(cpu) for cpu in allocation.cpus)
         settings = [f"--env={name}={value}" for name, value in (threads(allocation) | self.environment).items()]
         command = ["docker", "run", "--rm", "--init", "--network=none", f"--cpuset-cpus={cpus}", *settings]
+        command += [f"--name={name}"] if name else []
         command += [f"--user={os.getuid()}:{os.getgid()}", f"--volume={self.home}:/home/own", "--env=HOME=/home/own"]
         command += ["--shm-size=1g", f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", self.image]
         command += [f"/handwritten/{self.script}_loop.py", f"--threads={self.system.cpus}", f"--batch={BATCH}"]
@@ -146,14 +149,21 @@ class Block:
 
 
 class Steady:
-    """The moments at which the latest repeat was seen to begin its timed blocks, and to have ended them."""
+    """The moments at which the latest repeat was seen to begin its timed blocks, and to have ended them.
+
+    The container that is named as `frozen`, if any, goes on when a repeat warms up.
+    """
 
     begin = end = 0.0
+    frozen = ""
 
     def hear(self, event: Event) -> None:
         """Listen to the events of a run."""
         inside.no_failed_build(event)
-        if isinstance(event, PhaseChanged) and event.phase == "steady":
+        if isinstance(event, PhaseChanged) and event.phase == "warmup" and self.frozen:
+            docker("unpause", self.frozen)
+            self.frozen = ""
+        elif isinstance(event, PhaseChanged) and event.phase == "steady":
             self.begin = time.monotonic()
         elif isinstance(event, PhaseChanged) and event.phase == "latency":
             self.end = time.monotonic()
@@ -161,11 +171,16 @@ class Steady:
 
 def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) -> tuple[float, float]:
     """Return our samples/s, and those of a loop meanwhile, on a CPU that both share."""
-    with loop.begin(replace(pace, blocks=LONGER * pace.blocks)) as process:
+    container = f"bench-loop-{os.getpid()}"
+    with loop.begin(replace(pace, warmup=1, blocks=LONGER * pace.blocks), container) as process:
         assert process.stdout
-        process.stdout.readline()  # it has warmed up
-        blocks = ours().blocks
-        process.terminate()
+        process.stdout.readline()  # it has compiled what it computes
+        docker("pause", container)
+        steady.frozen = container
+        try:
+            blocks = ours().blocks
+        finally:
+            docker("kill", container)
         theirs = [Block.read(line) for line in process.stdout]
     begin, end = steady.begin, steady.end - LATEST_S
     meanwhile = [block for block in theirs if block.begin > begin and block.end < end]
@@ -174,6 +189,11 @@ def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) 
     seconds = sum(block.end - block.begin for block in meanwhile)
     samples = sum(block.speed * (block.end - block.begin) for block in meanwhile)
     return sum(block.samples for block in blocks) / sum(block.wall_s for block in blocks), samples / seconds
+
+
+def docker(command: str, container: str) -> None:
+    """Do something to a container."""
+    subprocess.run(["docker", command, container], stdout=subprocess.DEVNULL, check=True)
 
 
 def measure(name: str, pairs: int, scratch: Path) -> Ratio:
