@@ -76,7 +76,10 @@ def test_a_framework_computes_what_the_reference_computes(
 
     for name, value in drawn.items():
         assert apart(answer.weights[name], parity.tensor(value), floor=1.0) < 1e-7, name
-    assert answer.first_loss == pytest.approx(losses[0], rel=1e-5)
+    if "training" in answer.lacking and any(layer.name.startswith("batch_norm_") for layer in answer.counted):
+        assert answer.first_loss is None
+    else:
+        assert answer.first_loss == pytest.approx(losses[0], rel=1e-5)
     for yielded in (answer.logits, answer.inferred):
         assert apart(yielded or pytest.fail("no logits"), parity.tensor(logits)) < 1e-5
     if "training" in answer.lacking:

@@ -114,7 +114,7 @@ def differences(one: ParitySide, other: ParitySide, rule: ParityRule) -> tuple[D
     compared: list[Difference] = []
     if "weights" in rule.compared:
         compared += _tensors("weights", one, other, limits.weights)
-    if "first_loss" in rule.compared:
+    if "first_loss" in rule.compared and a.first_loss is not None and b.first_loss is not None:
         ends = (one.label, a.first_loss), (other.label, b.first_loss)
         compared.append(_loss("first loss", *ends, limits.first_loss))
     if "logits" in rule.compared:

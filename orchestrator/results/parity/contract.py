@@ -122,8 +122,8 @@ class ParityResult(Strict):
     """Every recorded layer."""
     weights: dict[Name, Tensor]
     """Initial weights by parameter name, `conv2d_1.weight`, read back from the framework in canonical layout."""
-    first_loss: Finite
-    """Mean loss of the fixed batch before any step."""
+    first_loss: Finite | None
+    """Mean loss of the fixed batch before any step; None of a model with batch norm in what infers alone."""
     losses: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]*$")], Finite]
     """Mean loss of the same batch after so many plain SGD steps: after `1`, `3` and `10`."""
     learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.01
@@ -143,6 +143,12 @@ class ParityResult(Strict):
     `native_layers`, `predict`; or `given_weights`, where it starts from other weights than it is given."""
     wall_s: Seconds
     facts: Facts
+
+    @model_validator(mode="after")
+    def _loss_of_training(self) -> Self:
+        if self.first_loss is None and "training" not in self.lacking:
+            raise ValueError("first_loss is missing, although the framework trains")
+        return self
 
 
 class ParityOutcome(Strict):

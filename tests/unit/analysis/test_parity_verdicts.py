@@ -247,6 +247,16 @@ def test_inference_is_judged_by_logits_alone() -> None:
     assert judged(inferred=tensor(1.0, -1.001)).work is WorkParity.SAME
 
 
+def test_inference_alone_may_have_no_loss() -> None:
+    """Of a model with batch norm it has none; weights and logits are compared, and training is not."""
+    alone: dict[str, Any] = {"first_loss": None, "lacking": ("training",)}
+
+    assert judged(Mode.INFER, **alone).work is WorkParity.SAME
+    assert judged(Mode.INFER, inferred=tensor(1.0, -1.001), **alone).work is WorkParity.NOT_COMPARABLE
+    untrained: dict[str, Any] = {"losses": {}, "gradients": {}, "optimizer": None}
+    assert judged(Mode.TRAIN, **alone, **untrained).reason == "mxnet 1.9.1 without training"
+
+
 def test_inference_is_judged_by_the_timed_step() -> None:
     """Inference is judged by the step that is timed, not by what evaluates training."""
     assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).work is WorkParity.SAME

@@ -111,7 +111,12 @@ def test_a_plan_without_parity_checks_nothing(tmp_path: Path) -> None:
         (exiting(1, "the gradient is gone"), Status.FAILED, "the gradient is gone"),
         (exiting(3, "no lstm here"), Status.UNSUPPORTED, "no lstm here"),
         (exiting(0, "nothing"), Status.INVALID_RESULT, "no result.json was written"),
-        (answering(first_loss=None), Status.INVALID_RESULT, "result.json: first_loss: Input should be a valid number"),
+        (answering(first_loss="low"), Status.INVALID_RESULT, "result.json: first_loss: Input should be a valid number"),
+        (
+            answering(first_loss=None),
+            Status.INVALID_RESULT,
+            "result.json: first_loss is missing, although the framework trains",
+        ),
         (answering(cell="other"), Status.INVALID_RESULT, "result.json is of other, not of what was asked"),
         (
             answering(schema=9),
@@ -138,6 +143,13 @@ def test_failed_check_stops_no_measuring(behaviour: Behaviour, status: Status, r
     assert notices == [
         f"parity check 1 of 1: {CHECK}", f"{CHECK}: parity is not checked: {status.value}: {found.reason}",
     ]  # fmt: skip
+
+
+def test_inference_alone_may_have_no_loss(tmp_path: Path) -> None:
+    """A model with batch norm has none there."""
+    carry_out(tmp_path / "run", Checking([answering(first_loss=None, lacking=["training"])]), checked())
+
+    assert outcome(tmp_path / "run").status is Status.OK
 
 
 def test_a_check_that_hangs_is_a_timeout(tmp_path: Path) -> None:
