@@ -1,5 +1,6 @@
-"""LeNet's training throughput at batch size 200 as a run measures it, against a hand-written loop in the same image.
+"""Throughput as a run measures it, against a hand-written loop in the same image.
 
+Frameworks train LeNet at batch size 200. Serving engines infer, and the loop is given the file that our builder writes.
 Both sides get the same image, the same CPUs, the same thread settings and the same data.
 Ours is a repeat of a run, from request to checked result; its figure is the median over its blocks.
 Theirs is a script of `bench/handwritten/`; its figure is the median over the speeds that it logs. It takes as many
@@ -16,6 +17,7 @@ Each side has a cache of its own for what its framework compiles, which Theano f
 """
 
 import argparse
+import importlib
 import os
 import statistics
 import subprocess
@@ -29,6 +31,8 @@ from pathlib import Path
 from bench import inside
 from bench.inside import SYSTEM
 from bench.pairs import Ratio, compare, emit, interleave
+from benchmarks.native import onnx
+from benchmarks.vocabulary import layers, weights
 from orchestrator.devices import Allocation, allocate, inventory
 from orchestrator.domain import Duration, Framework, Options, System, variables
 from orchestrator.events import Event, PhaseChanged
@@ -37,7 +41,26 @@ from orchestrator.runtimes.variables import threads
 
 BAR, NARROW_BAR = (0.97, 1.05), (0.97, 1.03)
 BATCH, WARMUP, STEPS = 200, 20, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A model in a mode, with its batch size."""
+
+    model: str = "lenet"
+    mode: str = "train"
+    batch: int = BATCH
+
+    def __str__(self) -> str:
+        names = {"lenet": "LeNet", "resnet50_v1_5": "ResNet50 v1.5"}
+        return f"{names[self.model]} b{self.batch} {'training' if self.mode == 'train' else 'inference'}"
+
+
 HANDWRITTEN = Path(__file__).parent / "handwritten"
+ENGINES = (Framework("onnxruntime", "1.32.0"), Framework("openvino", "2026.4.1"))
+SERVED = (Work("lenet", "infer"), Work("resnet50_v1_5", "infer", 1))
+INFERENCE = {f"{engine.name}-{work.model}": work for engine in ENGINES for work in SERVED}
+"""Rows that infer."""
 FRAMEWORKS = {
     "mxnet": Framework("mxnet", "1.9.1"),
     "tensorflow": Framework("tensorflow", "2.21.0"),
@@ -57,8 +80,9 @@ FRAMEWORKS = {
     "keras3-tensorflow": Framework("keras3", "3.15.1", backend=Framework("tensorflow", "2.21.0")),
     "keras3-torch": Framework("keras3", "3.15.1", backend=Framework("torch", "2.13.0")),
     "keras3-jax": Framework("keras3", "3.15.1", backend=Framework("jax", "0.12.0.1")),
+    **{f"{engine.name}-{work.model}": engine for engine in ENGINES for work in SERVED},
 }
-BARS = dict.fromkeys(("mxnet-0.11.0", "mxnet-1.1.0", "torch-1.3.0", "tensorflow-2.1.0"), NARROW_BAR)
+BARS = dict.fromkeys(("mxnet-0.11.0", "mxnet-1.1.0", "torch-1.3.0", "tensorflow-2.1.0", *INFERENCE), NARROW_BAR)
 """Bars of the rows that do not have `BAR`."""
 ALONE = ("mxnet", "tensorflow", "torch", "jax", "keras-mxnet")
 """Rows whose sides run one after the other."""
@@ -109,7 +133,11 @@ class Loop:
     system: System
     environment: dict[str, str]
     home: Path
-    """Its home folder, which outlives a container, because Theano keeps there what it compiles."""
+    """Its home folder, which outlives a container, because Theano keeps there what it compiles.
+
+    Serving engines find the file of the model in it.
+    """
+    work: Work
 
     def begin(self, pace: Pace, name: str = "") -> "subprocess.Popen[str]":
         """Begin it in a container, which may have a name. It prints a line for each block: samples/s, begin and end."""
@@ -121,8 +149,9 @@ class Loop:
         command += [f"--name={name}"] if name else []
         command += [f"--user={os.getuid()}:{os.getgid()}", f"--volume={self.home}:/home/own", "--env=HOME=/home/own"]
         command += ["--shm-size=1g", f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", self.image]
-        command += [f"/handwritten/{self.script}_loop.py", f"--threads={self.system.cpus}", f"--batch={BATCH}"]
-        command += pace.arguments
+        command += [f"/handwritten/{self.script}_loop.py", f"--threads={self.system.cpus}"]
+        command += [f"--batch={self.work.batch}", *pace.arguments]
+        command += [] if self.work == Work() else [f"--model={self.work.model}"]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def speed(self, pace: Pace) -> float:
@@ -191,6 +220,13 @@ def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) 
     return sum(block.samples for block in blocks) / sum(block.wall_s for block in blocks), samples / seconds
 
 
+def written(work: Work) -> bytes:
+    """Return the file that our builder writes of a model."""
+    net = layers.recorded(importlib.import_module(f"benchmarks.models.{work.model}").build)
+    content: bytes = onnx.file(net.layers, net.inputs, weights.initial(net.layers, seed=1), work.batch)
+    return content
+
+
 def docker(command: str, container: str) -> None:
     """Do something to a container."""
     subprocess.run(["docker", command, container], stdout=subprocess.DEVNULL, check=True)
@@ -199,12 +235,14 @@ def docker(command: str, container: str) -> None:
 def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     """Compare one framework, after one repeat of each side that does not count."""
     framework, options, is_alone = FRAMEWORKS[name], OPTIONS.get(name, ()), name in ALONE
+    work = INFERENCE.get(name, Work())
     system = SYSTEM if is_alone else ONE_CPU
-    plan = inside.training(
+    plan = inside.one_cell(
         framework,
         tag="handwritten-cpu",
-        model="lenet",
-        batch=BATCH,
+        model=work.model,
+        mode=work.mode,
+        batch=work.batch,
         duration=Duration(warmup_steps=WARMUP, steps=STEPS),
         repeats=pairs + 1,
         options=options,
@@ -216,6 +254,8 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     )
     home = scratch / f"{name}-home"
     home.mkdir()
+    if work.mode == "infer":
+        (home / "model.onnx").write_bytes(written(work))
 
     def repeat() -> Result:
         result = run.result(next(outcomes))
@@ -224,7 +264,7 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
 
     paces = [Pace.of(repeat())]
     builder = plan.images[0].environment.builder
-    loop = Loop(LOOPS.get(builder, builder), inside.image_of(run, plan), system, variables(options), home)
+    loop = Loop(LOOPS.get(builder, builder), inside.image_of(run, plan), system, variables(options), home, work)
     loop.speed(paces[0])
 
     def ours() -> float:
@@ -238,7 +278,7 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
         both = [next_to(loop, repeat, steady, paces[0]) for _ in range(pairs)]
         values = [first for first, _ in both], [second for _, second in both]
     where = "" if is_alone else ", both at once on one CPU"
-    title = f"LeNet b{BATCH} training, {framework.label}{where}"
+    title = f"{work}, {framework.label}{where}"
     fixed = f", both with {' '.join(variables(options))}" if options else ""
     other = f"hand-written loop, same image{fixed}"
     return compare(title, "in our container", other, values, bar=BARS.get(name, BAR), unit="samples/s")

@@ -37,7 +37,7 @@ IDLE_WAIT_S = 10.0
 SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
 
 
-def training(
+def one_cell(
     framework: Framework,
     *,
     tag: str,
@@ -47,13 +47,14 @@ def training(
     repeats: int,
     options: Options = (),
     system: System = SYSTEM,
+    mode: str = "train",
 ) -> Plan:
-    """Return the plan of one cell that trains a model in several repeats."""
+    """Return the plan of one cell with a model in several repeats, which trains unless another mode is named."""
     environment = load(resources.IMAGES / "catalog").environment(framework, system.gpus)
     spec = ImageSpec(f"bench/{framework.name}", tag, "gpu" if system.gpus else "cpu", framework, environment)
     cell = Cell(
-        f"{framework.name}-{framework.version}-{system.name}/{model}-train-b{batch}", framework, system,
-        Workload(model, Mode("train"), batch), spec.name, options, duration, repeats=repeats,
+        f"{framework.name}-{framework.version}-{system.name}/{model}-{mode}-b{batch}", framework, system,
+        Workload(model, Mode(mode), batch), spec.name, options, duration, repeats=repeats,
     )  # fmt: skip
     return Plan("bench", 1, (spec,), (cell,))
 

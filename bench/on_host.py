@@ -60,7 +60,7 @@ def handwritten(framework: Framework, model: str, system: System, pace: Pace) ->
 
 def measure(framework: Framework, model: str, system: System, *, pairs: int, steps: int, scratch: Path) -> Ratio:
     """Compare one framework and model, after one repeat of each side that does not count."""
-    plan = inside.training(
+    plan = inside.one_cell(
         framework,
         tag="handwritten-host",
         model=model,

@@ -57,7 +57,7 @@ def rates(image: str, folder: Path, environment: dict[str, str], seed: int) -> t
 def prepared(name: str, scratch: Path) -> tuple[str, Path]:
     """Return the image, and a folder with a request for it, from one repeat of a run that does not count."""
     duration = Duration(warmup_steps=WARMUP, steps=STEPS)
-    plan = inside.training(
+    plan = inside.one_cell(
         FRAMEWORKS[name],
         tag="samplers-cpu",
         model="lenet",

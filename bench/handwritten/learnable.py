@@ -17,7 +17,9 @@ MODELS = {
     "vgg19": {"shape": (3, 32, 32), "classes": 10},
     "lstm": {"shape": (40, 60), "classes": 60, "binary": True},
 }
-"""The data of each model: its shape, channels first, its classes, and true if its values are 0 or 1."""
+"""The data of each model that is trained: its shape, channels first, its classes, and true if its values are 0 or 1."""
+SERVED = {"lenet": MODELS["lenet"], "resnet50_v1_5": {"shape": (3, 224, 224), "classes": 1000}}
+"""The data of each model that a serving engine infers."""
 
 
 def batches(batch_size, count=16, shape=(1, 28, 28), classes=10, binary=False):

@@ -39,7 +39,7 @@ def test_loops_and_runs_train_on_same_numbers(name: str, batch: int) -> None:
 def test_every_loop_takes_them(loop: Path) -> None:
     text = loop.read_text()
 
-    assert re.search(r"in learnable\.batches\(args\.batch(, \*\*learnable\.MODELS\[args\.model\])?\)", text)
+    assert re.search(r"in learnable\.batches\(args\.batch(, \*\*learnable\.(MODELS|SERVED)\[args\.model\])?\)", text)
     assert not re.search("rand", text)
 
 
