@@ -21,9 +21,9 @@ from container_support import (
     Measure,
     document,
     missing_interpreter,
-    offers,
     skip_if_lacking,
     start,
+    trains,
 )
 
 from orchestrator.catalog import Catalog
@@ -98,7 +98,7 @@ def environment(
 def training(environment: tuple[ImageSpec, Ready]) -> None:
     """Skip a framework that has no training."""
     builder = environment[0].environment.builder
-    if "training" not in (offers(builder) or ("training",)):
+    if not trains(builder):
         pytest.skip(f"{builder} lacks training")
 
 

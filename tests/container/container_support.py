@@ -78,6 +78,11 @@ def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:
     return None
 
 
+def trains(builder: str) -> bool:
+    """Return whether a builder has training."""
+    return "training" in (offers(builder) or ("training",))
+
+
 def skip_if_lacking(builder: str, ended: subprocess.CompletedProcess[str]) -> None:
     """Skip where a builder that names its features says that it lacks one."""
     if ended.returncode == 3 and offers(builder) is not None and " lacks " in ended.stderr:

@@ -1,0 +1,72 @@
+"""OpenVINO, which is given every model as an ONNX file and does inference."""
+
+try:
+    import openvino
+    from openvino import Core
+except ImportError:  # before 2023.1
+    import openvino.runtime as openvino
+    from openvino.runtime import Core
+
+from benchmarks.errors import Unsupported
+from benchmarks.native import one_of, precision_fact, serving
+from benchmarks.vocabulary import features
+
+OPTIONS = {"precision": "fp32", "hint": "latency"}
+OFFERS = features.ALL - {features.TRAINING, "sparse inputs"}
+WHY_NO_TRAINING = ": it runs models that are exported"
+_PRECISIONS = {"fp32": "f32", "amp": "bf16"}
+_HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
+
+
+def start(workload):
+    """Write the file of the model, and compile it."""
+    return _Session(workload)
+
+
+class _Session(serving.ServingSession):
+    def __init__(self, workload):
+        self._core = Core()
+        self._precision = one_of(workload.options, "precision", _PRECISIONS)
+        if self._precision == "amp" and "BF16" not in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+            raise Unsupported("OpenVINO computes in bfloat16 on a CPU that can; this one cannot")
+        # Left to itself it computes in bfloat16 where the CPU can. The first releases take text alone.
+        self._settings = {
+            "INFERENCE_PRECISION_HINT": _PRECISIONS[self._precision],
+            "PERFORMANCE_HINT": _HINTS[one_of(workload.options, "hint", _HINTS)],
+        }
+        if workload.threads:
+            self._settings["INFERENCE_NUM_THREADS"] = str(workload.threads)
+        super().__init__(workload, self._opened)
+
+    def _opened(self, content):
+        self._model = compiled = self._core.compile_model(self._core.read_model(content), "CPU", self._settings)
+        outputs = list(compiled.outputs)
+
+        def run(fed):
+            results = compiled(fed)
+            return [results[each] for each in outputs]
+
+        return run
+
+    def facts(self):
+        """Return the facts that OpenVINO reports."""
+        facts, streams = super().facts(), self._read("NUM_STREAMS")
+        return dict(
+            facts,
+            framework_version=openvino.get_version().partition("-")[0],
+            precision=precision_fact(facts["precision"], self._arithmetic()),
+            threads=self._read("INFERENCE_NUM_THREADS"),
+            execution="one stream" if streams == 1 else "%s streams" % streams,
+        )
+
+    def _arithmetic(self):
+        asked = {"fp32": "float32", "amp": "bfloat16"}[self._precision]
+        known = self._read("INFERENCE_PRECISION_HINT")
+        return asked if known is None else known.get_type_name().replace("f32", "float32").replace("bf16", "bfloat16")
+
+    def _read(self, name):
+        """Return a property of the compiled model, or None from a release that cannot turn it into Python."""
+        try:
+            return self._model.get_property(name)
+        except TypeError:
+            return None
