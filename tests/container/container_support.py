@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from benchmarks import contract
@@ -57,15 +58,6 @@ def known_releases(name: str) -> Iterator[Framework]:
 MEASURED = [entry for entry in CATALOG.entries.values() if entry.builder and entry.computes]
 RELEASES = {name: newest(name) for entry in MEASURED for name in entry.packages} | {"mxnet-1.5.1": MXNET_1_5}
 """Every framework and flavour of the catalog, and one release more, which are asked everything."""
-OTHERS = {
-    each.label: each
-    for name, entry in CATALOG.entries.items()
-    for each in known_releases(name)
-    if entry.computes and each not in RELEASES.values()
-}
-"""The other releases that were seen to train, which are asked what `test_releases.py` asks."""
-SOME_OTHERS = {label for label, each in OTHERS.items() if each.name == "keras3" and each.backend.name == "torch"}
-"""Those of the others that are asked in `make test` too: on PyTorch, which it installs anyway, Keras 3 costs little."""
 
 
 def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:
@@ -81,6 +73,30 @@ def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:
 def trains(builder: str) -> bool:
     """Return whether a builder has training."""
     return "training" in (offers(builder) or ("training",))
+
+
+def asked_of(name: str) -> Iterator[Framework]:
+    """Yield the releases that tests ask: every one, or of what infers alone the oldest of each range of the catalog.
+
+    The environments of all its releases would fill a disk.
+    """
+    entry, releases = CATALOG.entries[name], list(known_releases(name))
+    if not (entry.computes and entry.builder) or trains(entry.builder):
+        yield from releases
+        return
+    for held in (SpecifierSet(release.versions) for release in entry.releases):
+        yield min((each for each in releases if each.version in held), key=lambda each: Version(each.version))
+
+
+OTHERS = {
+    each.label: each
+    for name, entry in CATALOG.entries.items()
+    for each in asked_of(name)
+    if entry.computes and each not in RELEASES.values()
+}
+"""The other releases that were seen to run, which are asked what `test_releases.py` asks."""
+SOME_OTHERS = {label for label, each in OTHERS.items() if each.name == "keras3" and each.backend.name == "torch"}
+"""Those of the others that are asked in `make test` too: on PyTorch, which it installs anyway, Keras 3 costs little."""
 
 
 def skip_if_lacking(builder: str, ended: subprocess.CompletedProcess[str]) -> None:
