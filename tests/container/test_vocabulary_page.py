@@ -31,7 +31,7 @@ def test_a_model_on_the_page_is_one(tmp_path: Path, text: str) -> None:
 
 def test_the_page_lists_every_model_with_its_facts() -> None:
     """By the files themselves: parameters, multiply-adds, batch and optimizer."""
-    rows = re.findall(r"^\| W\d+ \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (?:W\d+|–) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     shown = {row.split(" | ")[0].strip("`"): tuple(row.split(" | ")[2:6]) for row in rows}
 
     facts = {}
