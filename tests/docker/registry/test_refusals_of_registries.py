@@ -1,6 +1,7 @@
 """Registries that refuse, and images that are not what a file says, with a real engine."""
 
 import base64
+import ipaddress
 import json
 import os
 import re
@@ -67,7 +68,9 @@ def _never() -> bool:
 def _outer_address(engine: docker.DockerClient) -> str:
     """Return an address of this machine for which the engine asks a registry for TLS."""
     (network,) = engine.api.networks(names=["bridge"])
-    return str(network["IPAM"]["Config"][0]["Gateway"])
+    config = network["IPAM"]["Config"][0]
+    # An engine names the gateway of a network that it did not make itself, as after a restart.
+    return str(config.get("Gateway") or next(ipaddress.ip_network(config["Subnet"]).hosts()))
 
 
 def test_an_address_without_a_registry(engine: docker.DockerClient, images: dict[str, str]) -> None:
