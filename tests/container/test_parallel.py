@@ -57,7 +57,7 @@ def expected(model: str, batch_size: int, parts: int) -> Any:
     ("model", "batch_size", "devices", "bars"),
     [
         ("lenet", 128, 2, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
-        ("lstm", 32, 4, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        pytest.param("lstm", 32, 4, {"1": 1e-5, "3": 1e-5, "10": 1e-4}, marks=pytest.mark.slow_in("torch")),
         ("every_layer", 128, 2, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
     ],
 )

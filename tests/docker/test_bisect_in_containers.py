@@ -20,7 +20,7 @@ from orchestrator.images.surplus import given_up
 from tests.envelopes import data_of
 from tests.until import LIMIT_S
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
 PACKAGE, DEPENDENCY = fresh_name("tiny"), fresh_name("less")
 STEP_S = 0.01
 """It is slept, so that a busy host does not move it."""

@@ -134,6 +134,7 @@ def test_without_python_an_image_runs_the_plan(far: FarSide, far_bundle: Path) -
     client.close()
 
 
+@pytest.mark.slow
 def test_without_python_a_delta_uses_the_other_bundle(near: Path, empty_far: FarSide, base_image: str) -> None:
     """Without a Python, a delta takes what it leaves out from the bundle next to it."""
     options = ("--base-image", base_image, "-f", "air.yaml", "--python", PYTHON, "--python", "3.14")

@@ -69,6 +69,7 @@ def test_lenet_learns_digits_alike_in_every_framework(
         )
 
 
+@pytest.mark.slow
 def test_image_measures_a_model_it_does_not_hold(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
     """A model of one's own is measured in an image that does not hold it."""
     (model,) = blocks("models.md", "A model of your own", "python")

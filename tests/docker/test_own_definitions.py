@@ -16,7 +16,7 @@ from orchestrator.reporting.reports.run import RUN
 from tests.documented import blocks
 from tests.envelopes import data_of
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
 (MODEL,) = blocks("models.md", "A model of your own", "python")
 (MATRIX,) = blocks("models.md", "A model of your own", "yaml")
 IN_MXNET, IN_TORCH = blocks("models.md", "A framework's own definition", "python")
@@ -112,7 +112,6 @@ def test_own_definitions_do_the_same_work(engine: docker.DockerClient, base_imag
     assert {row["definition"] for row in rows if row["model"] == "wide"} == {sha256(IN_MXNET), sha256(IN_TORCH)}
 
 
-@pytest.mark.slow
 def test_wrong_definition_is_caught(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
     """A wrong definition is caught, and one that cannot be asked is not comparable."""
     for name, changes in WRONG.items():

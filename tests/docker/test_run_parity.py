@@ -14,7 +14,7 @@ from whole_command import ONCE, orchestrator
 
 from tests.envelopes import data_of
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 MODEL = """\
 TITLE = "A bit of everything"
