@@ -89,6 +89,18 @@ def _data(value):
     return None if fine else "must say where samples lie, their format, and the sums of their files"
 
 
+def _network(value):
+    """Check of a network only what would otherwise end in a traceback, because the host has checked the rest."""
+    fine = isinstance(value, dict) and all(isinstance(value.get(name), str) for name in ("folder", "file", "sha256"))
+    fine = fine and isinstance(value.get("files"), list) and value["files"] and isinstance(value.get("inputs"), list)
+    fine = fine and all(
+        isinstance(each, dict) and isinstance(each.get("shape"), list) and {"name", "kind", "below"} <= set(each)
+        for each in value["inputs"]
+    )
+    fine = fine and {"outputs", "parameters", "multiply_adds", "batch", "dimensions"} <= set(value)
+    return None if fine else "must say where an ONNX file lies, its sum, and what its inputs take"
+
+
 def _cpuset(value):
     fine = isinstance(value, list) and value and not any(_whole(0)(cpu) for cpu in value)
     return None if fine else "must be a list of CPU numbers"
@@ -111,6 +123,7 @@ _FIELDS = (
     ("largest_batch", _flag, False),
     ("dataset", _text, "synthetic"),
     ("data", _optional(_data), None),
+    ("network", _optional(_network), None),
     ("feed", _feed, feeds.PLACED),
     ("workers", _whole(0), 0),
     ("options", _options, {}),
@@ -166,6 +179,8 @@ def _contradictions(document):
         yield "'largest_batch' is that of 'gpus', and there are none"
     if document.get("gpus") and document.get("cpu_devices", 1) != 1:
         yield "'cpu_devices' stand in for GPUs, and there are 'gpus'"
+    if document.get("network") is not None and document.get("mode") not in ("infer", "parity"):
+        yield "a 'network' does inference alone"
     if (document.get("mode") == "script") != (document.get("script") is not None):
         yield "the mode 'script' and a 'script' go together"
 

@@ -3,10 +3,9 @@
 import time
 
 from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, evaluation, measure, precision, process
-from benchmarks.errors import Diverged, Failure
+from benchmarks.errors import Failure
 from benchmarks.sampling import conditions, gpus, telemetry
-from benchmarks.vocabulary import counting
-from benchmarks.workload import ModelWorkload, model_module
+from benchmarks.workload import prepared
 
 
 def answer(request, enter):
@@ -26,32 +25,33 @@ def execute(request, enter):
     # Before a framework is imported, which may bind this thread to one of the CPUs.
     readings = sampler(request)
     devices.require_given(request)
-    model = model_module(request.model, request.model_file)
+    prepare = prepared(request)
     builder, import_s = process.import_builder(request.builder, enter)
 
     begin = time.perf_counter()
     enter("build")
     maker = definitions.maker(request, builder)
-    workload = ModelWorkload(request, model, maker.OPTIONS)
+    work = prepare(maker.OPTIONS)
     with devices.errors_of(request):
-        session = definitions.start(maker, workload)
+        session = definitions.start(maker, work)
         devices.require_computing(request, session)
-        _check_parameters(session, workload)
-        build_s = time.perf_counter() - begin - workload.data_s
-        products = precision.require_asked(request, workload, session)
+        _check_parameters(session, work)
+        build_s = time.perf_counter() - begin - work.data_s
+        products = precision.require_asked(request, work, session)
         peaks = _Peaks(session)
         # One device evaluates, as many samples at once as it trains with.
-        share = workload.batch_size // workload.devices
-        evaluator = evaluation.evaluator(session, workload.data, share, workload.classes, workload.loss)
+        share = work.batch_size // work.devices
+        evaluator = evaluation.evaluator(session, work.data, share, work.classes, work.loss)
         evaluate = peaks.before(evaluator)
-        epoch_steps = workload.steps_per_epoch
+        epoch_steps = work.steps_per_epoch
         measurement = measure.measure(
             session, request, epoch_steps, peaks.entering(enter), evaluate=evaluate, sampler=readings
         )
         readings.close()
-        _check_logits(measurement.logits, workload)
+        if measurement.logits is not None:
+            work.check_outputs(measurement.logits)
         memory = peaks.read()
-    facts = process.facts(request, workload, session)
+    facts = process.facts(request, work, session)
     if products:
         facts["products"] = products
     return {
@@ -60,7 +60,7 @@ def execute(request, enter):
         "cell": request.cell,
         "repeat": request.repeat,
         "started_at": started_at,
-        "phases": dict({"import_s": import_s, "data_s": workload.data_s, "build_s": build_s}, **measurement.phases),
+        "phases": dict({"import_s": import_s, "data_s": work.data_s, "build_s": build_s}, **measurement.phases),
         "first_step": measurement.first_step,
         "warmup": measurement.warmup,
         "blocks": measurement.blocks,
@@ -68,10 +68,7 @@ def execute(request, enter):
         "latency_conditions": measurement.latency_conditions,
         "loss": measurement.loss,
         "epochs": measurement.epochs,
-        "model": {
-            "parameters": counting.parameters(workload.layers),
-            "multiply_adds": counting.multiply_adds(workload.layers),
-        },
+        "model": work.counts(),
         "memory": memory,
         "used": telemetry.used(),
         "facts": facts,
@@ -138,20 +135,7 @@ def sampler(request):
 
 
 def _check_parameters(session, workload):
-    expected = counting.parameters(workload.layers)
+    expected = workload.counts()["parameters"]
     if session.parameters not in (None, expected):
         message = "the framework made %s parameters of a model that has %d"
         raise Failure(message % (session.parameters, expected))
-
-
-def _check_logits(logits, workload):
-    """Raise a `Failure` unless the last logits, if any, are one finite value for each sample and class."""
-    if logits is None:
-        return
-    import numpy
-
-    logits, expected = numpy.asarray(logits), (workload.batch_size, workload.classes)
-    if logits.shape != expected:
-        raise Failure("the last logits have the shape %s, not %s" % (logits.shape, expected))
-    if not numpy.isfinite(logits).all():
-        raise Diverged("the last logits are not all finite: what diverged is no measurement")

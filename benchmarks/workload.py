@@ -1,14 +1,15 @@
 """The work that a framework builder builds, which is a recorded model, its data, its weights and its settings."""
 
+import functools
 import importlib
 import importlib.util
 import re
 import time
 
 from benchmarks import modes, own_models
-from benchmarks.errors import BadRequest, Unsupported
+from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, kinds
-from benchmarks.vocabulary import losses, optimizers, weights
+from benchmarks.vocabulary import counting, losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
@@ -28,8 +29,19 @@ def model_module(name, file=None):
     return importlib.import_module("benchmarks.models." + name)
 
 
+def prepared(request):
+    """Return what makes the work of a request from a builder's options: that of a model, or of an exported network."""
+    if request.network is not None:
+        from benchmarks.networks import NetworkWorkload
+
+        return functools.partial(NetworkWorkload, request)
+    return functools.partial(ModelWorkload, request, model_module(request.model, request.model_file))
+
+
 class ModelWorkload:
     """One model in one mode. Data and weights are drawn only when a builder asks for them."""
+
+    network = None
 
     def __init__(self, request, model, defaults):
         recorded = own_models.record(model)
@@ -90,6 +102,23 @@ class ModelWorkload:
         """Return one sample of zeros, in the form of a batch's inputs."""
         arrays = tuple(kinds.zeros(each) for each in self.inputs)
         return arrays if len(arrays) > 1 else arrays[0]
+
+    def counts(self):
+        """Return the parameters of the model and its multiply-adds of a sample."""
+        return {
+            "parameters": counting.parameters(self.layers),
+            "multiply_adds": counting.multiply_adds(self.layers),
+        }
+
+    def check_outputs(self, logits):
+        """Raise a `Failure` unless the last logits are one finite value for each sample and class."""
+        import numpy
+
+        logits, expected = numpy.asarray(logits), (self.batch_size, self.classes)
+        if logits.shape != expected:
+            raise Failure("the last logits have the shape %s, not %s" % (logits.shape, expected))
+        if not numpy.isfinite(logits).all():
+            raise Diverged("the last logits are not all finite: what diverged is no measurement")
 
     def one_device(self):
         """Return whether to use the one GPU. Raises `Unsupported` if several devices are asked for."""

@@ -23,7 +23,7 @@ from orchestrator.modes.parts.settings import (
 from orchestrator.modes.parts.settings import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.subjects import StoredAxes
 from orchestrator.studies import Study
-from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
+from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Network, Script
 
 
 class Status(StrEnum):
@@ -289,7 +289,7 @@ class Skip:
 class Plan(LaterFields):
     """Everything that would run, decided without looking at a host."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"profile": None, "study": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"profile": None, "study": None, "networks": ()}
 
     name: str
     seed: int
@@ -309,6 +309,12 @@ class Plan(LaterFields):
     """The settings that took the place of the matrix's own; None without any."""
     study: Study | None = None
     """The published study whose claims the run is compared with."""
+    networks: tuple[Network, ...] = ()
+    """The user's exported networks among the models of the cells."""
+
+    def network(self, model: str) -> Network | None:
+        """Return the exported network of that name, or None for a model of the vocabulary."""
+        return next((each for each in self.networks if each.name == model), None)
 
     def definition(self, model: str, sha256: str) -> ModelDefinition | None:
         """Return the definition that a cell of this model names, or None for the empty name."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
@@ -166,3 +167,13 @@ def problem_of_path(path: str) -> str | None:
     if max(lengths) > MAX_NAME_BYTES or sum(lengths) + len(parts) > MAX_PATH_BYTES:
         return "is too long"
     return None
+
+
+def size_and_sum(path: Path) -> tuple[int, str]:
+    """Return the size of a file and its SHA-256, or raise `InputError` if it cannot be read."""
+    try:
+        with open_plain(path.resolve()) as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            return os.fstat(file.fileno()).st_size, sha256
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error

@@ -31,3 +31,7 @@ MAX_SCRIPT_FILES = 1000
 """Files of one script."""
 MAX_SCRIPT_BYTES = 64 * 1024**2
 """All files of one script together."""
+MAX_NETWORK_FILES = 1000
+"""Files of one network."""
+MAX_NETWORK_BYTES = 64 * 1024**3
+"""All files of one network together."""

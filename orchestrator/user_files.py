@@ -1,9 +1,10 @@
-"""The files of a user besides the matrix, which are scripts, models and datasets."""
+"""The files of a user besides the matrix, which are scripts, models, networks and datasets."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -53,10 +54,10 @@ DATA_PLACE = "{data}"
 
 @dataclass(frozen=True, slots=True)
 class ScriptFile:
-    """A file of a script, without its place on a host."""
+    """A file of a script or a network, without its place on a host."""
 
     path: str
-    """Below the script's folder, with slashes."""
+    """Below the folder of the script or the network, with slashes."""
     size_bytes: int
     sha256: str
 
@@ -64,6 +65,9 @@ class ScriptFile:
 @dataclass(frozen=True, slots=True)
 class Script:
     """A foreign script, run unchanged. Its files are all of the host that it sees."""
+
+    FOLDER: ClassVar[str] = "scripts"
+    """In the folder of a run and of a bundle; it holds a folder for each script."""
 
     name: str
     metrics: tuple[PrintedMetric, ...]
@@ -91,6 +95,64 @@ class Script:
     def size_bytes(self) -> int:
         """Of all its files."""
         return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInput:
+    """An input of a network, with what its values are drawn from."""
+
+    name: str
+    kind: str
+    """Its type as NumPy has it, such as `float32` or `int64`."""
+    shape: tuple[int | None, ...]
+    """None stands for the batch size."""
+    below: int | None = None
+    """Whole numbers are drawn from 0 to below this; None for numbers that are no whole ones, and with `value`."""
+    value: Annotated[float | None, Field(exclude_if=lambda value: value is None)] = None
+    """Every value of the input; None if they are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """An exported network of the user's own, as the ONNX files that engines are given unchanged."""
+
+    FOLDER: ClassVar[str] = "networks"
+    """In the folder of a run and of a bundle; it holds a folder for each network."""
+
+    name: str
+    entry: str
+    """The ONNX file among the files; others hold tensors that it names."""
+    files: tuple[ScriptFile, ...]
+    opset: int
+    inputs: tuple[NetworkInput, ...]
+    outputs: tuple[str, ...]
+    parameters: int
+    """Values of the tensors that are learned."""
+    multiply_adds: int | None
+    """Of one sample; None where the graph does not tell."""
+    batch: str | None = None
+    """Name of the dynamic axis that is the batch; None if the file has a fixed batch, or no name for it."""
+    batch_size: int | None = None
+    """The fixed batch of the file; None if it takes any."""
+    dimensions: tuple[tuple[str, int], ...] = ()
+    """Sizes of the other dynamic axes, by name."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its files."""
+        return sum(file.size_bytes for file in self.files)
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its one file, or that of the names and sums of several."""
+        if len(self.files) == 1:
+            return self.files[0].sha256
+        listed = "".join(f"{file.sha256}  {file.path}\n" for file in sorted(self.files, key=lambda each: each.path))
+        return hashlib.sha256(listed.encode()).hexdigest()
+
+
+Frozen = Script | Network
+"""Files of a user that are copied when a run begins, and seen by its cells as they were then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class _Session:
         self._layers, self._zeros = workload.layers, workload.zeros
         self._input_dtype = jnp.bfloat16 if self._precision == "bf16" else jnp.float32
         self._compute_dtype = jnp.float32 if self._precision in IN_FLOAT32 else jnp.bfloat16
-        network = native.Network(self._layers, self._input_dtype, self._compute_dtype, workload.seed)
+        network = native.RecordedModule(self._layers, self._input_dtype, self._compute_dtype, workload.seed)
         native.set_weights(self._layers, network, workload.weights())
         self._model = _Model(network, workload)
         if several:

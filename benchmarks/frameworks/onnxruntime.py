@@ -6,7 +6,7 @@ from benchmarks.native import one_of, serving
 from benchmarks.vocabulary import features
 
 OPTIONS = {"optimization": "all"}
-OFFERS = features.ALL - {features.TRAINING, "sparse inputs"}
+OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _LEVELS = {
     "all": "ORT_ENABLE_ALL",
@@ -17,30 +17,33 @@ _LEVELS = {
 
 
 def start(workload):
-    """Write the file of the model, and compile it."""
-    return _Session(workload)
+    """Write the file of the model, and compile it. A network is compiled from its own file."""
+    return serving.session(workload, _Engine(workload))
 
 
-class _Session(serving.ServingSession):
+class _Engine:
     def __init__(self, workload):
-        level = _LEVELS[one_of(workload.options, "optimization", _LEVELS)]
-        self._settings = onnxruntime.SessionOptions()
-        self._settings.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
-        self._settings.intra_op_num_threads = workload.threads or 0
-        self._settings.inter_op_num_threads = 1
-        super().__init__(workload, self._opened)
+        self._level = _LEVELS[one_of(workload.options, "optimization", _LEVELS)]
+        self._threads = workload.threads
 
-    def _opened(self, content):
-        session = onnxruntime.InferenceSession(content, self._settings, providers=["CPUExecutionProvider"])
+    def opened(self, file, fixed=None):
+        """Compile a file."""
+        settings = onnxruntime.SessionOptions()
+        settings.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, self._level)
+        settings.intra_op_num_threads = self._threads or 0
+        settings.inter_op_num_threads = 1
+        for name, size in fixed.axes.items() if fixed else ():
+            settings.add_free_dimension_override_by_name(name, size)
+        session = onnxruntime.InferenceSession(file, settings, providers=["CPUExecutionProvider"])
         names = [each.name for each in session.get_outputs()]
         self._providers = session.get_providers()
         return lambda fed: session.run(names, fed)
 
-    def facts(self):
-        """Return the facts that ONNX Runtime reports."""
-        return dict(
-            super().facts(),
-            framework_version=onnxruntime.__version__,
-            threads=self._settings.intra_op_num_threads or None,
-            execution=", ".join(self._providers),
-        )
+    def facts(self, kind):
+        """Return the facts that ONNX Runtime reports, with the type of its outputs."""
+        return {
+            "framework_version": onnxruntime.__version__,
+            "precision": kind,
+            "threads": self._threads,
+            "execution": ", ".join(self._providers),
+        }

@@ -12,18 +12,18 @@ from benchmarks.native import one_of, precision_fact, serving
 from benchmarks.vocabulary import features
 
 OPTIONS = {"precision": "fp32", "hint": "latency"}
-OFFERS = features.ALL - {features.TRAINING, "sparse inputs"}
+OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _PRECISIONS = {"fp32": "f32", "amp": "bf16"}
 _HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
 def start(workload):
-    """Write the file of the model, and compile it."""
-    return _Session(workload)
+    """Write the file of the model, and compile it. A network is compiled from its own file."""
+    return serving.session(workload, _Engine(workload))
 
 
-class _Session(serving.ServingSession):
+class _Engine:
     def __init__(self, workload):
         self._core = Core()
         self._precision = one_of(workload.options, "precision", _PRECISIONS)
@@ -36,10 +36,13 @@ class _Session(serving.ServingSession):
         }
         if workload.threads:
             self._settings["INFERENCE_NUM_THREADS"] = str(workload.threads)
-        super().__init__(workload, self._opened)
 
-    def _opened(self, content):
-        self._model = compiled = self._core.compile_model(self._core.read_model(content), "CPU", self._settings)
+    def opened(self, file, fixed=None):
+        """Compile a file."""
+        model = self._core.read_model(file)
+        if fixed:
+            model.reshape({name: openvino.PartialShape(list(shape)) for name, shape in fixed.shapes.items()})
+        self._model = compiled = self._core.compile_model(model, "CPU", self._settings)
         outputs = list(compiled.outputs)
 
         def run(fed):
@@ -48,16 +51,15 @@ class _Session(serving.ServingSession):
 
         return run
 
-    def facts(self):
-        """Return the facts that OpenVINO reports."""
-        facts, streams = super().facts(), self._read("NUM_STREAMS")
-        return dict(
-            facts,
-            framework_version=openvino.get_version().partition("-")[0],
-            precision=precision_fact(facts["precision"], self._arithmetic()),
-            threads=self._read("INFERENCE_NUM_THREADS"),
-            execution="one stream" if streams == 1 else "%s streams" % streams,
-        )
+    def facts(self, kind):
+        """Return the facts that OpenVINO reports, with the type of its outputs."""
+        streams = self._read("NUM_STREAMS")
+        return {
+            "framework_version": openvino.get_version().partition("-")[0],
+            "precision": precision_fact(kind, self._arithmetic()),
+            "threads": self._read("INFERENCE_NUM_THREADS"),
+            "execution": "one stream" if streams == 1 else "%s streams" % streams,
+        }
 
     def _arithmetic(self):
         asked = {"fp32": "float32", "amp": "bfloat16"}[self._precision]

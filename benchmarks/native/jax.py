@@ -77,7 +77,7 @@ class FlaxTimeDistributed(nnx.Module):
         return outputs.reshape(inputs.shape[:2] + outputs.shape[1:])
 
 
-class Network(nnx.Module):
+class RecordedModule(nnx.Module):
     """A recorded model with one attribute for each layer that has weights or a state.
 
     The other layers are functions. Its Python runs only while JAX traces it.

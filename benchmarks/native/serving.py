@@ -1,6 +1,12 @@
-"""Sessions of serving engines, which are given a file of the model and do inference alone."""
+"""Sessions of serving engines, which are given an ONNX file and do inference alone.
+
+An engine has `opened(file, fixed)`, which returns a function from inputs by name to a list of outputs, as NumPy arrays
+in the order of the file, and `facts()`. A file is the bytes of what we write of a model, or the path of a network of
+the user's own, whose dynamic axes get the sizes of `fixed`.
+"""
 
 import hashlib
+from collections import namedtuple
 
 import numpy
 
@@ -10,22 +16,46 @@ from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}
 
+Fixed = namedtuple("Fixed", "axes shapes")
+Fixed.__doc__ = """The sizes of a network's dynamic axes by their names, and the shapes of its inputs by theirs."""
 
-class ServingSession:
-    """A session of an engine that compiles the ONNX file of a model into a function.
 
-    `compiled` takes the bytes of a file and returns a function from inputs by name to a list of outputs, as NumPy
-    arrays in the order of the file.
-    """
+def session(workload, engine):
+    """Return the session of a model or a network in an engine. Raises `Unsupported` for a GPU or several devices."""
+    if workload.one_device():
+        raise Unsupported("this builder computes on a CPU alone")
+    return _NetworkSession(workload, engine) if workload.network else _ModelSession(workload, engine)
+
+
+class _Session:
+    """What sessions of models and of networks have in common. Every step is synchronous."""
 
     short_blocks = False
 
-    def __init__(self, workload, compiled):
-        if workload.one_device():
-            raise Unsupported("this builder computes on a CPU alone")
-        self._workload, self._compiled = workload, compiled
+    def __init__(self, workload, engine):
+        self._workload, self._engine = workload, engine
+
+    @staticmethod
+    def synchronise(_handle):
+        """Wait for nothing, because every step is synchronous."""
+
+    @staticmethod
+    def fetch(handle):
+        """Return the outputs, which are in the host's memory."""
+        return handle
+
+    @staticmethod
+    def peak_device_bytes():
+        """Return None, because there is no device."""
+
+
+class _ModelSession(_Session):
+    """A session of a model of the vocabulary, whose file we write. Its one output are the logits."""
+
+    def __init__(self, workload, engine):
+        super().__init__(workload, engine)
         self._content = self._file(workload.batch_size)
-        self._run = compiled(self._content)
+        self._run = engine.opened(self._content)
         self._by_size = {workload.batch_size: self._run}
         self.batches = [self._fed(inputs) for inputs, _ in workload.batches()]
         self.parameters = sum(array.size for array in self.weights().values())
@@ -43,15 +73,6 @@ class ServingSession:
         """Return the logits of a batch."""
         return self._run(batch)[0]
 
-    @staticmethod
-    def synchronise(_handle):
-        """Wait for nothing, because every step is synchronous."""
-
-    @staticmethod
-    def fetch(handle):
-        """Return the logits, which are in the host's memory."""
-        return handle
-
     def weights(self):
         """Return the weights in the file, in canonical layout."""
         return onnx.weights(self._content, self._workload.layers)
@@ -61,7 +82,7 @@ class ServingSession:
 
         The shapes are those of what the engine yields, when each layer of the file is an output.
         """
-        yielded = self._compiled(self._file(1, yielded=True))(self._fed(self._workload.zeros()))
+        yielded = self._engine.opened(self._file(1, yielded=True))(self._fed(self._workload.zeros()))
         return [
             (layer.name, tuple(output.shape[1:]), counting.parameters([layer]))
             for layer, output in zip(self._workload.layers, yielded)
@@ -72,18 +93,29 @@ class ServingSession:
         fed = self._fed(inputs)
         size = len(next(iter(fed.values())))
         if size not in self._by_size:
-            self._by_size[size] = self._compiled(self._file(size))
+            self._by_size[size] = self._engine.opened(self._file(size))
         return self._by_size[size](fed)[0]
 
     def facts(self):
-        """Return the facts of the file, and of the logits that it yields."""
-        return {
-            "layout": "channels_first",
-            "precision": self.step(self.batches[0]).dtype.name,
-            "device": "cpu",
-            "onnx": {"opset": onnx.OPSET, "sha256": hashlib.sha256(self._content).hexdigest()},
-        }
+        """Return the facts of the engine, of the file, and of the logits that it yields."""
+        file = {"opset": onnx.OPSET, "sha256": hashlib.sha256(self._content).hexdigest()}
+        kind = self.step(self.batches[0]).dtype.name
+        return dict({"layout": "channels_first", "device": "cpu", "onnx": file}, **self._engine.facts(kind))
 
-    @staticmethod
-    def peak_device_bytes():
-        """Return None, because there is no device."""
+
+class _NetworkSession(_Session):
+    """A session of a network of the user's own, whose file the engine reads itself."""
+
+    def __init__(self, workload, engine):
+        super().__init__(workload, engine)
+        asked, size = workload.network, workload.batch_size
+        axes = dict(asked["dimensions"], **({asked["batch"]: size} if asked["batch"] else {}))
+        self.step = engine.opened(workload.path, Fixed(axes, {each.name: each.shape(size) for each in workload.inputs}))
+        self.batches = [dict(zip([each.name for each in workload.inputs], inputs)) for inputs, _ in workload.batches()]
+        opset, self.parameters = onnx.opset_and_values(workload.path)
+        self._facts = {"opset": opset, "sha256": workload.model_sha256}
+
+    def facts(self):
+        """Return the facts of the engine, of the file, and of its first output."""
+        kind = self.step(self.batches[0])[0].dtype.name
+        return dict({"layout": None, "device": "cpu", "onnx": self._facts}, **self._engine.facts(kind))

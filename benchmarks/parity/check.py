@@ -15,7 +15,7 @@ from benchmarks.errors import CannotTrain
 from benchmarks.parity import forked, timed_steps
 from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.vocabulary.losses import l2_terms
-from benchmarks.workload import ModelWorkload, model_module
+from benchmarks.workload import model_module, prepared
 
 LEARNING_RATE = 0.01
 """The rate of the plain descent, unless a model names another one as `PARITY_LEARNING_RATE`."""
@@ -49,10 +49,10 @@ def check(request, enter):
     process.prepare(request)
     if not request.gpus:  # a framework may ask the driver of a GPU while it is imported, which does not survive a fork
         process.import_builder(request.builder, enter)  # once, for all the processes that are forked from this one
-    try:
-        answers = _of_training(request, enter)
-    except CannotTrain:
-        answers = forked.in_a_process(_of_inference_alone, request, enter)
+    if request.network is not None:
+        answers = forked.in_a_process(_of_network, request, enter)
+    else:
+        answers = _of_model(request, enter)
     result = {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
@@ -61,6 +61,35 @@ def check(request, enter):
         "wall_s": time.perf_counter() - begin,
     }
     return dict(result, **answers)
+
+
+def _of_model(request, enter):
+    try:
+        return _of_training(request, enter)
+    except CannotTrain:
+        return forked.in_a_process(_of_inference_alone, request, enter)
+
+
+def _of_network(request, enter):
+    """Return the outputs of an exported network by the step that is timed. Its file is its definition."""
+    session, workload = _start(request, enter, "infer")
+    enter("latency")
+    outputs = session.fetch(session.step(session.batches[0]))
+    parameters = workload.counts()["parameters"]
+    return {
+        "parameters": int(session.parameters),
+        "layers": [],
+        "counted_parameters": parameters,
+        "counted": [],
+        "weights": {},
+        "network": workload.model_sha256,
+        "outputs": {name: tensor(array) for name, array in zip(workload.network["outputs"], outputs)},
+        "lacking": [features.TRAINING],
+        "first_loss": None,
+        "losses": {},
+        "gradients": {},
+        "facts": process.facts(request, workload, session),
+    }
 
 
 def _of_training(request, enter):
@@ -252,15 +281,15 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
     It descends plainly, or as the model says if it is `timed`. It starts from the drawn weights, or from flat
     `weights`.
     """
-    model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
     maker = definitions.maker(request, builder)
     request = request._replace(mode=mode)
     if mode == "infer":  # which one device does
         request = request._replace(gpus=min(request.gpus, 1), cpu_devices=1)
-    workload = ModelWorkload(request, model, maker.OPTIONS)
-    if not timed:
+    workload = prepared(request)(maker.OPTIONS)
+    if request.network is None and not timed:
+        model = model_module(request.model, request.model_file)
         rate = descent_rate(model) if learning_rate is None else learning_rate
         workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
     if weights is not None:

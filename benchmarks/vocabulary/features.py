@@ -10,6 +10,7 @@ from benchmarks.inputs import feeds
 from benchmarks.vocabulary import losses
 
 TRAINING = "training"
+NETWORKS = "ONNX files"
 COMMON = frozenset(
     [TRAINING, "loss " + losses.SOFTMAX_CROSS_ENTROPY]
     + ["optimizer " + name for name in ("adam", "rmsprop", "sgd")]
@@ -30,6 +31,7 @@ ALL = COMMON | frozenset(
 def needed(workload):
     """Return the names of the features that a workload needs, each once."""
     names = [TRAINING] if workload.training else []
+    names += [NETWORKS] if getattr(workload, "network", None) else []
     names += ["several inputs"] if len(workload.inputs) > 1 else []
     for kind in ("integer", "sparse"):
         names += [kind + " inputs"] if any(each.kind == kind for each in workload.inputs) else []

@@ -141,8 +141,8 @@ class RepeatMeasurement:
     first_loss: float | None
     last_loss: float | None
     parameters: int
-    multiply_adds: int
-    """Per sample, forward pass."""
+    multiply_adds: int | None
+    """Per sample, forward pass; None where the graph of an exported network does not tell."""
     epochs: RepeatEpochs | None = None
     """None if steps were timed."""
     used: ProcessUse | None = None
@@ -228,7 +228,7 @@ class Measurement:
     last_loss: float | None
     """Medians over the repeats."""
     parameters: int
-    multiply_adds: int
+    multiply_adds: int | None
     step_quantiles_s: Annotated[tuple[float, ...], Field(exclude=True)]
     """Step times pooled over the repeats: their 0, 5, 10 … 100 % quantiles; empty without steps.
 

@@ -136,6 +136,8 @@ class Entry(_Strict):
 
     An empty distribution installs nothing (`noop`).
     """
+    networks: bool = Field(False, exclude_if=lambda networks: not networks)
+    """True if its builder runs ONNX files of the user's own."""
     backends: tuple[str, ...] = ()
     """Frameworks that it runs on; if there are any, one of them must follow the pin, as in `… on mxnet==1.5.1`."""
     backend_variables: dict[str, dict[str, str]] = {}

@@ -12,7 +12,7 @@ from orchestrator.clusters.record import PART
 from orchestrator.errors import InputError
 from orchestrator.results.names import PARTS
 
-_FOLDERS = ("models", "scripts")
+_FOLDERS = ("models", "networks", "scripts")
 _MATRIX = "matrix.yaml"
 
 

@@ -145,6 +145,7 @@ class _Slices:
             cells=own,
             images=tuple(self._images[name] for name in dict.fromkeys(cell.image for cell in own)),
             models=tuple(self._models[name] for name in models if name in self._models),
+            networks=tuple(each for each in self._plan.networks if each.name in models),
             data=tuple(self._data[name] for name in _datasets(own) if name in self._data),
             definitions=tuple(self._definitions[key] for key in definitions if key in self._definitions),
             skips=tuple(skip for skip in self._plan.skips if skip.cell_id in claimed),

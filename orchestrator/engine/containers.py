@@ -33,6 +33,7 @@ from orchestrator.processes import (
 
 IO = "/io"
 SCRIPT = "/script"
+NETWORK = "/network"
 DATA = "/data"
 _REMOVE_TRIES = 3
 _LAST_WORDS_S = 2.0

@@ -205,7 +205,7 @@ def _models(checks: _Checks) -> Mistakes:
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
         ways = product(entry.feed or (Feed.PLACED,), entry.workers or (0,), entry.scaling or (Scaling.WEAK,))
         for size, dataset, way in product(sizes, entry.dataset or (SYNTHETIC.name,), tuple(ways)):
-            first = seen.setdefault((entry.name, size, dataset, way), loc)
+            first = seen.setdefault((entry.name, entry.file, size, dataset, way), loc)
             if first != loc:
                 line = checks.source.place(first).line
                 yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")

@@ -8,6 +8,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictBool,
+    StrictFloat,
     StrictInt,
     model_validator,
 )
@@ -106,12 +107,32 @@ class FrameworkEntry(Shape):
         return entry
 
 
+class DrawnEntry(Shape):
+    """The values of an input of a network: `below` or `value`."""
+
+    below: Annotated[StrictInt, Field(ge=1, le=2**31)] | None = Field(
+        None, description="Whole numbers are drawn from 0 to below this."
+    )
+    value: Annotated[StrictInt | StrictFloat, Field(ge=-(2**31), le=2**31, allow_inf_nan=False)] | None = Field(
+        None, description="Every value of the input."
+    )
+
+
 class ModelEntry(WorkShape):
     """A model with its axes, and how it differs from the rest of the matrix."""
 
     model_config = ConfigDict(json_schema_extra=or_short("Name of a model.", ["lenet"]))
 
-    name: Word = Field(description="As `orchestrator models` lists it.")
+    name: Word = Field(description="As `orchestrator models` lists it; a name of yours with `file`.")
+    file: Annotated[Text, Field(min_length=1)] | None = Field(
+        None, description="An ONNX file of your own, relative to this file."
+    )
+    dimensions: dict[Annotated[Text, Field(min_length=1)], Annotated[StrictInt, Field(ge=1, le=limits.MAX_COUNT)]] = (
+        Field({}, description="Sizes of the dynamic axes of `file`, by name, without that of the batch.")
+    )
+    inputs: dict[Annotated[Text, Field(min_length=1)], DrawnEntry] = Field(
+        {}, description="What the inputs of `file` are drawn from, where the network does not tell."
+    )
     batch_size: Axis[Batch] | None = Field(None, description="Samples per step, or max; left out: the model's own.")
     dataset: Axis[Word] | None = Field(None, description="Left out: synthetic data.")
     feed: Axis[Feed] | None = Field(None, description="How batches reach the steps; left out: placed before them.")

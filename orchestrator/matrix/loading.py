@@ -14,7 +14,7 @@ from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
-from orchestrator.matrix import checks, file, files, mistakes, own_data
+from orchestrator.matrix import checks, file, files, mistakes, networks, own_data
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings, parse_pin
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
@@ -37,13 +37,15 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
     source = yaml_source.read(path, "matrix")
     source.require_version("a matrix", file.VERSION)
     own, broken = _own_models(source, path.parent, models)
-    known = {**models, **own}
-    beyond_shape = checks.of_meaning(source, catalog, known | dict.fromkeys(broken), path.parent)
-    wrong = {*source.mistakes, *mistakes.of_shape(source), *beyond_shape}
+    exported = networks.of_matrix(source, path.parent, {**models, **own})
+    known = {**models, **own, **exported.models}
+    unknown = dict.fromkeys((*broken, *exported.broken))
+    beyond_shape = checks.of_meaning(source, catalog, known | unknown, path.parent)
+    wrong = {*source.mistakes, *mistakes.of_shape(source), *beyond_shape, *exported.mistakes}
     if wrong or broken:
         raise InputError(*mistakes.lines(source, wrong), *broken.values())
     loaded = _resolved(StudyFile.model_validate(source.value), source, path, catalog, known)
-    return replace(loaded, own_models=tuple(own.values()))
+    return replace(loaded, own_models=(*own.values(), *exported.models.values()), networks=exported.placed)
 
 
 def build_settings(path: Path) -> BuildSettings:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from orchestrator.domain import BuildSettings, System
-from orchestrator.matrix import own_data
+from orchestrator.matrix import networks, own_data
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
@@ -19,6 +19,7 @@ from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 
 def long_form(matrix: Matrix) -> dict[str, Any]:
     """Return a matrix as plain values for YAML, which load as an equal matrix."""
+    files = {network.name: networks.long_form(network, folder) for network, folder in matrix.networks}
     return {
         "version": VERSION,
         "name": matrix.name,
@@ -28,7 +29,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "models_folder": matrix.models_folder,
         "data_folder": matrix.data_folder,
         "datasets": {info.name: own_data.long_form(info) for info in matrix.own_datasets},
-        **({"models": [_model(model) for model in matrix.models]} if matrix.models else {}),
+        **({"models": [_model(model, files.get(model.name, {})) for model in matrix.models]} if matrix.models else {}),
         "scripts": [scripts.long_form(script) for script in matrix.scripts],
         **subjects.long_form(matrix.subjects),
         "modes": [mode.value for mode in matrix.modes],
@@ -81,11 +82,12 @@ def _framework(axes: FrameworkAxes) -> dict[str, Any]:
     }
 
 
-def _model(axes: ModelAxes) -> dict[str, Any]:
+def _model(axes: ModelAxes, file: dict[str, Any]) -> dict[str, Any]:
     settings = _settings(axes.settings)
     del settings["expect"]
     return {
         "name": axes.name,
+        **file,
         "batch_size": list(axes.batch_sizes),
         "dataset": list(axes.datasets),
         **({"feed": [feed.value for feed in axes.feeds]} if axes.feeds != (Feed.PLACED,) else {}),

@@ -16,7 +16,7 @@ from orchestrator.domain import BuildSettings, Duration, Framework, Mode, Option
 from orchestrator.modes.parts.largest_batch import BatchSize
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 from orchestrator.studies import Claim, Study
-from orchestrator.user_files import Script
+from orchestrator.user_files import Network, Script
 
 _PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?P<range>(?:[=<>!~]=?|===)\s*\S.*?)?", re.ASCII)
 _ON = re.compile(r"\s+on\s+")
@@ -280,6 +280,8 @@ class Matrix:
     models_folder: str | None = None
     own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
     """Models of that folder, in addition to those that ship with the program."""
+    networks: tuple[tuple[Network, str], ...] = field(default=(), compare=False)
+    """Exported networks, each with the folder of its files."""
     data_folder: str | None = None
     """The folder of the user's own datasets, each in the folder of its name."""
     own_datasets: tuple[DatasetInfo, ...] = ()

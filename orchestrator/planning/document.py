@@ -16,13 +16,14 @@ from orchestrator.planning.document_types import (
     PlannedCell,
     PlannedFile,
     PlannedImage,
+    PlannedNetwork,
     PlannedScript,
     SearchedCell,
     SharedCell,
     ShorterCell,
     WantedPrecisionData,
 )
-from orchestrator.user_files import Script
+from orchestrator.user_files import Frozen, Network, Script
 
 PLAN = DocumentKind("plan", 1, PlanData)
 
@@ -62,6 +63,8 @@ def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     yield "cells", (_cell(cell) for cell in plan.cells)
     yield "images", (_image(image) for image in plan.images)
     yield "models", [{"name": model.name, "sha256": model.sha256} for model in plan.models]
+    if plan.networks:
+        yield "networks", [_network(network) for network in plan.networks]
     yield (
         "definitions",
         [{"model": each.model, "builder": each.builder, "sha256": each.sha256} for each in plan.definitions],
@@ -170,13 +173,32 @@ def script_documents(plan: Plan) -> list[PlannedScript]:
 
 def script_document(script: Script) -> PlannedScript:
     """Return a script with the sizes and hashes of its files."""
-    files: list[PlannedFile] = [
-        {"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in script.files
-    ]
-    planned: PlannedScript = {"name": script.name, "entry": script.file, "files": files}
+    planned: PlannedScript = {"name": script.name, "entry": script.file, "files": _files(script)}
     if script.has_copy:
         planned["workdir"] = script.workdir
     return planned
+
+
+def _files(frozen: Frozen) -> list[PlannedFile]:
+    return [{"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in frozen.files]
+
+
+def _network(network: Network) -> PlannedNetwork:
+    """Return a network with the sizes and hashes of its files."""
+    return {
+        "name": network.name,
+        "entry": network.entry,
+        "files": _files(network),
+        "opset": network.opset,
+        "inputs": [
+            {"name": each.name, "kind": each.kind, "shape": list(each.shape), "below": each.below, "value": each.value}
+            for each in network.inputs
+        ],
+        "outputs": list(network.outputs),
+        "parameters": network.parameters,
+        "multiply_adds": network.multiply_adds,
+        "dimensions": dict(network.dimensions),
+    }
 
 
 def _pin(framework: Framework | None) -> str | None:

@@ -118,7 +118,7 @@ class PlannedDefinition(TypedDict):
 
 
 class PlannedFile(TypedDict):
-    """A file of a script."""
+    """A file of a script or a network."""
 
     path: str
     size_bytes: int
@@ -133,6 +133,36 @@ class PlannedScript(TypedDict):
     files: list[PlannedFile]
     workdir: NotRequired[Workdir]
     """Only of a script that works on a copy of its files."""
+
+
+class PlannedInput(TypedDict):
+    """An input of a network."""
+
+    name: str
+    kind: str
+    """As NumPy names the type."""
+    shape: list[int | None]
+    """None stands for the batch size."""
+    below: int | None
+    """Whole numbers are drawn from 0 to below this."""
+    value: float | None
+    """Every value of it; None if they are drawn."""
+
+
+class PlannedNetwork(TypedDict):
+    """An ONNX file of the user's own, with the files that its tensors lie in."""
+
+    name: str
+    entry: str
+    files: list[PlannedFile]
+    opset: int
+    inputs: list[PlannedInput]
+    outputs: list[str]
+    parameters: int
+    multiply_adds: int | None
+    """Of one sample; None where the graph does not tell."""
+    dimensions: dict[str, int]
+    """Sizes of its dynamic axes, without the batch."""
 
 
 class SkippedCell(TypedDict):
@@ -204,6 +234,8 @@ class PlanData(TypedDict):
     models: list[PlannedModel]
     definitions: list[PlannedDefinition]
     scripts: list[PlannedScript]
+    networks: NotRequired[list[PlannedNetwork]]
+    """Only of a matrix with ONNX files."""
     skips: list[SkippedCell]
     warnings: list[str]
     parity: list[PlannedCheck]

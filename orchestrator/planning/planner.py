@@ -10,7 +10,7 @@ from orchestrator.errors import InputError
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import Matrix, Rule, Settings
 from orchestrator.modes.parts.settings import Profile
-from orchestrator.planning import axes, collector, ids, profiles, rules
+from orchestrator.planning import axes, collector, ids, networks, profiles, rules
 from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, PlannedWork
 from orchestrator.planning.bounds import plan as bounds
@@ -70,6 +70,11 @@ def plan(  # noqa: PLR0913 -- all that makes a plan, the last one by name
         ),
         study=study_of(matrix.study, draft.claimable),
         profile=profile,
+        networks=tuple(
+            network
+            for name in dict.fromkeys(cell.workload.model for cell in cells)
+            if name in models and (network := models[name].network)
+        ),
     )
     bounds.check(result, f"{matrix.path}: ")
     return result
@@ -236,7 +241,7 @@ class _Draft:
             rule = self.matrix.exclude[next(rules.positions(out))]
             said = f"{rule.reason} (excluded by {rule.place})" if rule.reason else f"excluded by {rule.place}"
             self.skips[cell_id] = Skip(cell_id, said)
-        elif reason := site.reason or chosen.reason or work.reason or self._unshared(site, work):
+        elif reason := site.reason or chosen.reason or work.reason or self._unfit(site, work):
             self.skips[cell_id] = Skip(cell_id, reason)
         else:
             measure = self._measure(work.settings, site.expect, into)
@@ -258,6 +263,13 @@ class _Draft:
                 script=work.script,
                 definition=definition,
             )
+
+    def _unfit(self, site: _Site, work: PlannedWork) -> str:
+        """Return the reason that a work cannot be done on a site, or an empty text."""
+        info = self.models.get(work.workload.model) if work.is_of_model else None
+        if info and info.network:
+            return networks.unfit(site.framework, work.workload, self.catalog)
+        return self._unshared(site, work)
 
     def _unshared(self, site: _Site, work: PlannedWork) -> str:
         asked, system = work.workload, site.system

@@ -95,6 +95,7 @@ def narrowed(plan: Plan, selection: Selection) -> Plan:
         skips=tuple(skips),
         images=tuple(image for image in plan.images if image.name in images),
         models=tuple(model for model in plan.models if model.name in models),
+        networks=tuple(each for each in plan.networks if each.name in models),
         definitions=tuple(each for each in plan.definitions if (each.model, each.sha256) in defined),
         warnings=(*plan.warnings, *warnings),
     )

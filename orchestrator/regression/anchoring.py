@@ -119,6 +119,7 @@ def _with_cells(plan: Plan, others: Sequence[Plan], ids: Collection[str]) -> Pla
         cells=tuple(wanted.values()),
         images=_distinct(image for each in every for image in each.images if image.name in images),
         models=_distinct(model for each in every for model in each.models if model.name in models),
+        networks=_distinct(one for each in every for one in each.networks if one.name in models),
         definitions=_distinct(one for each in every for one in each.definitions if (one.model, one.sha256) in defined),
     )
 

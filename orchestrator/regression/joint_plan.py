@@ -50,6 +50,7 @@ def _merged(plans: Sequence[Plan], blocks: int) -> Plan:
         images=merged_images(plans),
         skips=tuple({skip.cell_id: skip for plan in plans for skip in plan.skips}.values()),
         models=tuple({model.name: model for plan in plans for model in plan.models}.values()),
+        networks=tuple({each.name: each for plan in plans for each in plan.networks}.values()),
         definitions=tuple({(each.model, each.sha256): each for plan in plans for each in plan.definitions}.values()),
         warnings=tuple(dict.fromkeys(warning for plan in plans for warning in plan.warnings)),
     )

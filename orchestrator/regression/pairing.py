@@ -125,6 +125,7 @@ def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
         cells=tuple(cell for pair in both for cell in pair),
         skips=tuple({skip.cell_id: skip for plan in plans for skip in plan.skips}.values()),
         models=tuple({model.name: model for plan in plans for model in plan.models}.values()),
+        networks=tuple({each.name: each for plan in plans for each in plan.networks}.values()),
         definitions=tuple({(each.model, each.sha256): each for plan in plans for each in plan.definitions}.values()),
         warnings=(*warnings, *_python_warning(both)),
     )
@@ -234,6 +235,7 @@ def _selected(pairing: Pairing, selection: Selection) -> Pairing:
         cells=cells,
         images=tuple(image for image in pairing.plan.images if image.name in images),
         models=tuple(model for model in pairing.plan.models if model.name in models),
+        networks=tuple(each for each in pairing.plan.networks if each.name in models),
         definitions=tuple(each for each in pairing.plan.definitions if (each.model, each.sha256) in defined),
         skips=tuple(skip for skip in pairing.plan.skips if wanted(skip.cell_id)),
     )

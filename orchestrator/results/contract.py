@@ -13,7 +13,7 @@ from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFe
 from orchestrator.results.facts import Facts
 from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.outputs import Outputs
-from orchestrator.user_files import SequenceInput, Take
+from orchestrator.user_files import NetworkInput, SequenceInput, Take
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2
@@ -77,6 +77,25 @@ class DataRequest(Strict):
     """Rows of whole numbers, by the names of a model's inputs; empty for images."""
 
 
+class NetworkRequest(Strict):
+    """An exported network, as what runs it sees it."""
+
+    folder: str
+    file: str
+    sha256: str
+    """Of the file, or of the names and sums of several."""
+    files: tuple[str, ...]
+    """All of them, in the order of their names."""
+    inputs: tuple[NetworkInput, ...]
+    outputs: tuple[str, ...]
+    parameters: Count
+    multiply_adds: Count | None
+    batch: str | None = None
+    """Name of the dynamic axis that is the batch."""
+    dimensions: dict[str, int] = {}
+    """Sizes of the other dynamic axes."""
+
+
 class Request(Strict):
     """The request of the host, which the container reads as `/io/request.json`."""
 
@@ -105,6 +124,8 @@ class Request(Strict):
     dataset: str = "synthetic"
     data: DataRequest | None = None
     """The dataset in a folder of the user's own; None for one of the image's."""
+    network: Annotated[NetworkRequest | None, Field(exclude_if=lambda network: network is None)] = None
+    """The exported network that stands in for a model of the vocabulary."""
     feed: OwnFeed = Feed.PLACED
     workers: OwnWorkers = 0
     options: dict[str, bool | int | float | str] = {}
@@ -261,8 +282,8 @@ class ModelFacts(Strict):
     """Counted by `benchmarks/vocabulary/counting.py` from the same model function."""
 
     parameters: Count
-    multiply_adds: Count
-    """Per sample, forward pass."""
+    multiply_adds: Count | None
+    """Per sample, forward pass; None of an exported network whose graph does not tell."""
 
 
 class Memory(Strict):

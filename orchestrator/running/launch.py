@@ -11,9 +11,9 @@ from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged
 from orchestrator.processes import Cause, LostError, StartError, tail
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.contract import Request, Result
 from orchestrator.results.scripts import copies as script_copies
-from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.scripts.contract import with_script
 from orchestrator.results.telemetry.contract import spans
 from orchestrator.results.telemetry.files import write_telemetry
@@ -22,10 +22,10 @@ from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note, relative
 from orchestrator.running.output import OutputWatches
-from orchestrator.running.requests import request_for, with_data, with_files
+from orchestrator.running.requests import request_for, with_data, with_files, with_network
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.runtimes import DATA, IO, SCRIPT, Ended, Ready, Task
-from orchestrator.user_files import MountedData, Script
+from orchestrator.runtimes import DATA, IO, NETWORK, SCRIPT, Ended, Ready, Task
+from orchestrator.user_files import Frozen, MountedData, Script
 
 _UNTOLD = {Status.OK, Status.NOT_RUN}
 """Ends without a reason of their own that what befell a GPU could explain."""
@@ -109,6 +109,8 @@ class Launcher:
         runtime, builder = self._with.runtime, self._builders[cell.image]
         request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=runtime.pins_cpus)
         request, files = with_files(request, self._plan, cell.definition)
+        if network := self._plan.network(cell.workload.model):
+            request = with_network(request, network, runtime.seen(self._frozen(network), NETWORK))
         data_folder = runtime.seen(Path(data.folder), DATA) if data else ""
         if cell.script:
             working = self._script_seen(cell.script, self._with.run.repeat_folder(cell.id, repeat))
@@ -116,12 +118,14 @@ class Launcher:
         return with_data(request, data, data_folder), files
 
     def _shown(self, cell: Cell, data: MountedData | None) -> Iterator[tuple[Path, str]]:
-        """Give the folders that are shown to a cell, which are its script as it was frozen, and its dataset.
+        """Give the folders that are shown to a cell: its script and its network as they were frozen, and its dataset.
 
         A copy of the script is none: it lies in the folder of the repeat.
         """
         if cell.script and not self._works_on_a_copy(cell.script):
-            yield frozen_scripts.folder_of(self._with.run.folder.absolute(), cell.script), SCRIPT
+            yield self._frozen(cell.script), SCRIPT
+        if network := self._plan.network(cell.workload.model):
+            yield self._frozen(network), NETWORK
         if data:
             yield Path(data.folder), DATA
 
@@ -134,7 +138,10 @@ class Launcher:
         if self._works_on_a_copy(script):
             working = folder.absolute() / script_copies.FOLDER
             return self._with.runtime.seen(working, f"{IO}/{script_copies.FOLDER}")
-        return self._with.runtime.seen(frozen_scripts.folder_of(self._with.run.folder.absolute(), script), SCRIPT)
+        return self._with.runtime.seen(self._frozen(script), SCRIPT)
+
+    def _frozen(self, frozen: Frozen) -> Path:
+        return frozen_files.folder_of(self._with.run.folder.absolute(), frozen)
 
     def _script_copy(self, cell: Cell, folder: Path) -> script_copies.ScriptCopy:
         """Copy the script of a cell into the folder of a repeat, where it works on a copy."""

@@ -3,8 +3,8 @@
 from orchestrator.catalog import idle_builders
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, Plan, System, variables, without_variables
-from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
-from orchestrator.user_files import MountedData
+from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, NetworkRequest, Request
+from orchestrator.user_files import MountedData, Network
 
 MODEL_FILE = "model.py"
 DEFINITION_FILE = "definition.py"
@@ -66,6 +66,25 @@ def with_files(request: Request, plan: Plan, definition: str) -> tuple[Request, 
     }
     named = {key: file.source for key, file in files.items() if file}
     return request.model_copy(update=dict(named.keys())), {name: text for (_, name), text in named.items()}
+
+
+def with_network(request: Request, network: Network | None, folder: str) -> Request:
+    """Ask for a network in place of a model. `folder` is its place as the container sees it."""
+    if network is None:
+        return request
+    asked = NetworkRequest(
+        folder=folder,
+        file=network.entry,
+        sha256=network.sha256,
+        files=tuple(sorted(file.path for file in network.files)),
+        inputs=network.inputs,
+        outputs=network.outputs,
+        parameters=network.parameters,
+        multiply_adds=network.multiply_adds,
+        batch=network.batch,
+        dimensions=dict(network.dimensions),
+    )
+    return request.model_copy(update={"network": asked})
 
 
 def with_data(request: Request, data: MountedData | None, folder: str) -> Request:

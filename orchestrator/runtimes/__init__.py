@@ -1,6 +1,6 @@
 """Runtimes of cells, which are `docker`, `venv` and `host` behind one small interface."""
 
-from orchestrator.engine.containers import DATA, IO, SCRIPT
+from orchestrator.engine.containers import DATA, IO, NETWORK, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
 from orchestrator.runtimes.brought import BroughtRuntime, NotBrought
 from orchestrator.runtimes.choice import Choice, choose
@@ -21,6 +21,7 @@ from orchestrator.runtimes.venv import VenvRuntime
 __all__ = [
     "DATA",
     "IO",
+    "NETWORK",
     "SCRIPT",
     "STOPPED",
     "BroughtRuntime",

@@ -68,7 +68,7 @@ class Task:
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables that the matrix asks for."""
     shown: tuple[tuple[Path, str], ...] = ()
-    """Folders that are shown read-only where the runtime can, each with its place there (`SCRIPT`, `DATA`)."""
+    """Folders that are shown read-only where the runtime can, each with its place there, such as `SCRIPT`."""
     started: Callable[[str], None] = _ignored
     """Told the engine's id of the container, before it is started; not called where there is none."""
 

@@ -44,7 +44,7 @@ from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.night_words import lines
 from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.resources import BENCHMARKS, IMAGES
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turns
@@ -221,7 +221,7 @@ def requests(matrix: Path, folder: Path, *, pinned: bool) -> dict[str, dict[str,
     here = Inventory(CPUS, 256 * 10**9, GPUS, driver="550.54", cpu_model="Example CPU")
     run = Run(folder)
     folder.mkdir()
-    frozen_scripts.freeze(folder, prepared.scripts)
+    frozen_files.freeze(folder, prepared.frozen)
     # With packages of any source, of which the catalog does not know what they need of a driver.
     around = Surroundings(
         run, runtime, here, lambda: NOW, lambda _: None, threading.Event(), Turns(()), has_published_builds=False

@@ -12,7 +12,7 @@ import orchestrator
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
     "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "domain",
-    "events", "resources", "files", "processes", "engine", "catalog", "datasets", "matrix", "planning",
+    "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets", "matrix", "planning",
     "results", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "bundles",
     "reporting", "workflows", "api", "cli",
 ]  # fmt: skip

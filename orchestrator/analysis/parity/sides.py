@@ -60,10 +60,13 @@ class ParitySide:
 
     @cached_property
     def tensors(self) -> Mapping[str, "Stack"]:
-        """Return initial weights, first gradients and logits of timed inference, ready for comparison."""
+        """Return initial weights, first gradients and logits of timed inference, ready for comparison.
+
+        The outputs of an exported network stand for logits.
+        """
         if self.result is None:
             return {}
-        logits = {"logits": self.result.inferred} if self.result.inferred else {}
+        logits = {"logits": self.result.inferred} if self.result.inferred else self.result.outputs
         return {
             "weights": Stack.of(self.result.weights),
             "gradients": Stack.of(self.result.gradients),

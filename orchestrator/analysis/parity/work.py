@@ -66,7 +66,7 @@ def _of_answers(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence
     versions = (one.result.measurement_version, other.result.measurement_version)
     if unlike_ways := _checked_differently(versions, (one.batch_size, other.batch_size)):
         return PairParity(WorkParity.NOT_CHECKED, unlike_ways)
-    unequal = layers.shape_difference(one.label, one.result, other.label, other.result)
+    unequal = _other_file(one, other) or layers.shape_difference(one.label, one.result, other.label, other.result)
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
     rule = RULES[mode].parity
@@ -85,6 +85,15 @@ def _of_answers(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence
         work = WorkParity.NOT_COMPARABLE if unasked else WorkParity.NOT_CHECKED
         return PairParity(work, unasked or lacking, differences=compared)
     return PairParity(WorkParity.SAME, note=_note(one, other, compared, rule), differences=compared)
+
+
+def _other_file(one: ParitySide, other: ParitySide) -> str:
+    """Return in one line that two sides were given different networks, or an empty text."""
+    files = [(side.label, side.result.network) for side in (one, other) if side.result]
+    if len({network for _, network in files}) < len(files):
+        return ""
+    named = (f"{label} ran {network[:12] if network else 'a model of the vocabulary'}" for label, network in files)
+    return f"other files: {', '.join(named)}"
 
 
 def _checked_differently(versions: tuple[int, int], batch_sizes: tuple[int, int]) -> str:

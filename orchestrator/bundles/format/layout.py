@@ -1,7 +1,7 @@
 """The paths of the files in a bundle."""
 
 from orchestrator import files
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.user_files import Network, Script
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
@@ -11,7 +11,8 @@ UNLISTED = frozenset({MANIFEST, SUMS, SIGNATURE})
 INSTALL = "install.sh"
 MATRIX = "matrix.yaml"
 MODELS = "models"
-SCRIPTS = frozen_scripts.FOLDER
+SCRIPTS = Script.FOLDER
+NETWORKS = Network.FOLDER
 PLAN = "plan.json"
 IMAGES = "images"
 OCI_LAYOUT = f"{IMAGES}/oci-layout"

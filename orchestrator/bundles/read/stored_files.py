@@ -15,11 +15,11 @@ from orchestrator.bundles.read.verify import OpenedBundle, verified_bytes
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.processes import Stop
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results import frozen as frozen_files
 from orchestrator.runtimes import BundledImage
 
 STORED = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
-    layout.MODELS, layout.SCRIPTS, layout.DATA, layout.SBOM, layout.PROVENANCE,
+    layout.MODELS, layout.SCRIPTS, layout.NETWORKS, layout.DATA, layout.SBOM, layout.PROVENANCE,
 )))  # fmt: skip
 """Paths and prefixes of paths."""
 
@@ -36,18 +36,18 @@ def check_stored_files(bundle: OpenedBundle, place: Path, bundles: Path, stop: S
     for path, source in sources.items():
         for _ in verified_bytes(source, path, sums[path], stoppable(lambda _: None, stop)):
             pass
-    _refuse_other_scripts(bundle, read_plan(*_document(bundle.source, layout.PLAN)))
+    _refuse_other_files(bundle, read_plan(*_document(bundle.source, layout.PLAN)))
     read_matrix(*_document(bundle.source, layout.MATRIX))
     return sources
 
 
-def _refuse_other_scripts(bundle: OpenedBundle, plan: Plan) -> None:
-    """Raise `InputError` if the plan lists other files of scripts than the bundle."""
+def _refuse_other_files(bundle: OpenedBundle, plan: Plan) -> None:
+    """Raise `InputError` if the plan lists other files of scripts and networks than the bundle."""
     listed = {file.path: file for file in (*bundle.manifest.files, *bundle.manifest.left_out)}
     wrong = []
-    for script in frozen_scripts.scripts_of(plan):
-        for file in script.files:
-            path = f"{layout.SCRIPTS}/{script.name}/{file.path}"
+    for frozen in frozen_files.frozen_of(plan):
+        for file in frozen.files:
+            path = f"{frozen.FOLDER}/{frozen.name}/{file.path}"
             if listed.get(path) != File(path=path, size_bytes=file.size_bytes, sha256=file.sha256):
                 wrong.append(f"{bundle.source.place}: {path} is not the file that the plan means; carry it again")
     if wrong:

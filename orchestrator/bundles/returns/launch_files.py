@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 
 from orchestrator.domain import OutputLimit
+from orchestrator.results import frozen
 from orchestrator.results.container_answers import MAX_RESULT_BYTES
 from orchestrator.results.parity.checks import FOLDER as PARITY
-from orchestrator.results.scripts.frozen import FOLDER as FROZEN
 from orchestrator.results.telemetry.files import FILE as TELEMETRY
 
 OURS = frozenset({
@@ -17,7 +17,7 @@ FOREIGN = OutputLimit(64 * 2**20, 1_000)
 """Limit of a launch's other files."""
 ATTEMPTS = OutputLimit(2**30, 10_000)
 """Limit of contract files in folders of earlier attempts, which a container can invent."""
-NO_ENVIRONMENTS = frozenset({FROZEN, "models", "builds"})
+NO_ENVIRONMENTS = frozenset({*frozen.FOLDERS, "models", "builds"})
 """Folders of a run that hold inputs or builds, and no launch."""
 _ATTEMPT = re.compile(r"attempt-[0-9]{1,9}(\.part)?")
 _REPEAT = re.compile(r"[0-9]+")

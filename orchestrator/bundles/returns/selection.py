@@ -7,9 +7,9 @@ from pathlib import Path
 
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.returns.cluster_files import WholeRun, node_runs_of
+from orchestrator.bundles.returns.frozen_folders import FrozenFolders
 from orchestrator.bundles.returns.launch_files import OURS, LaunchFiles, launch_of
 from orchestrator.bundles.returns.results_manifest import MERGED
-from orchestrator.bundles.returns.script_files import ScriptFiles
 from orchestrator.errors import HostError
 from orchestrator.results.names import PARTS
 from orchestrator.results.store import Run
@@ -37,10 +37,10 @@ def select_files(run: Run, left_out: list[str]) -> list[str]:
 def _own_files(run: Run, left_out: list[str]) -> list[str]:
     others: list[str] = []
     launches: dict[str, LaunchFiles] = {}
-    scripts = ScriptFiles(run)
+    frozen = FrozenFolders(run)
     for entry in _entries(run):
         path = f"{run.name}/{entry.path}"
-        if not scripts.admits(entry):
+        if not frozen.admits(entry):
             continue
         launch = launch_of(path)
         if launch and not entry.status.st_mode & stat.S_IRUSR:
@@ -55,7 +55,7 @@ def _own_files(run: Run, left_out: list[str]) -> list[str]:
         elif stat.S_ISREG(entry.status.st_mode):
             others.append(path)
     lines = [launch.left_out() for _, launch in sorted(launches.items())]
-    left_out[:0] = filter(None, (*lines, scripts.left_out()))
+    left_out[:0] = filter(None, (*lines, frozen.left_out()))
     return [*others, *(path for launch in launches.values() for path in launch.carried())]
 
 

@@ -20,13 +20,21 @@ from orchestrator.files import open_plain
 from orchestrator.results.writing import write_atomically
 
 _FILES = frozenset({layout.PLAN, layout.MATRIX, layout.INSTALL, layout.SUMS, layout.SIGNATURE})
-_FOLDERS = frozenset({layout.MODELS, layout.SCRIPTS, layout.DATA, layout.SBOM, layout.PROVENANCE, layout.PROGRAMS})
+_FOLDERS = frozenset(
+    {layout.MODELS, layout.SCRIPTS, layout.NETWORKS, layout.DATA, layout.SBOM, layout.PROVENANCE, layout.PROGRAMS}
+)
 _OF_IMAGES = re.compile(r"images/(oci-layout|index\.json|blobs/sha256/([0-9a-f]{64}|\.part))")
 _TEMPORARY = re.compile(r"\.(\.unfinished\.json|SHA256SUMS|manifest\.json(\.sig)?)\.[0-9a-f]{16}")
 """Files that a killed atomic write leaves."""
 _MOST_NAMED = 5
 
-OMITTED_FROM_DELTAS = (f"{layout.WHEELS}/", f"{layout.DATA}/", f"{layout.SCRIPTS}/", layout.OWN_IMAGE)
+OMITTED_FROM_DELTAS = (
+    f"{layout.WHEELS}/",
+    f"{layout.DATA}/",
+    f"{layout.SCRIPTS}/",
+    f"{layout.NETWORKS}/",
+    layout.OWN_IMAGE,
+)
 """Files besides layers that a delta leaves out if its base has them."""
 
 

@@ -8,18 +8,18 @@ from orchestrator.bundles.write.bills import write_bills, write_provenance
 from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.program import write_program
 from orchestrator.bundles.write.request import Export, Part
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results import frozen as frozen_files
 
 
 def all_parts(*, orchestrator: bool) -> tuple[Part, ...]:
     """Return every part, with or without the orchestrator itself."""
-    parts: tuple[Part, ...] = (write_plan, write_scripts, write_data, write_bills, write_provenance)
+    parts: tuple[Part, ...] = (write_plan, write_frozen, write_data, write_bills, write_provenance)
     return (*parts, write_program) if orchestrator else parts
 
 
-def write_scripts(export: Export) -> None:
-    """Write the scripts of the matrix with their declared files. Raises as `frozen_scripts.freeze` does."""
-    frozen_scripts.freeze(export.folder, export.scripts)
+def write_frozen(export: Export) -> None:
+    """Write the scripts and networks of the matrix with all their files. Raises as `frozen_files.freeze` does."""
+    frozen_files.freeze(export.folder, export.frozen)
 
 
 def write_data(export: Export) -> None:

@@ -13,7 +13,7 @@ from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop
 from orchestrator.runtimes.environments import Workshop
-from orchestrator.user_files import ModelFile, Script
+from orchestrator.user_files import Frozen, ModelFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Export:
     """The bundle that a delta builds on."""
     data: tuple[tuple[str, Path], ...] = ()
     """Datasets by name, with the folders of their files."""
-    scripts: tuple[tuple[Script, Path], ...] = ()
-    """Each with the folder of its files."""
+    frozen: tuple[tuple[Frozen, Path], ...] = ()
+    """Scripts and networks, each with the folder of its files."""
     pythons: tuple[str, ...] = ()
     """Pythons of the far side, empty for all that have wheels."""
     try_wheels: bool = True

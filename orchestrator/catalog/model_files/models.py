@@ -19,7 +19,7 @@ from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.errors import InputError
 from orchestrator.modes.parts.settings import Shortening
-from orchestrator.user_files import ModelDefinition, ModelFile
+from orchestrator.user_files import ModelDefinition, ModelFile, Network
 
 Kind = TypeVar("Kind")
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -46,6 +46,8 @@ class ModelInfo:
     """Those of one sample's forward pass, or None likewise."""
     own: ModelFile | None = None
     """The file of a user's model; None for a model that ships with the program."""
+    network: Network | None = None
+    """The exported network that it stands for; None for a model that the vocabulary builds."""
     definitions: tuple[ModelDefinition, ...] = ()
     """Definitions that some frameworks run in place of what their builder makes of the model."""
     shortening: Shortening = field(default_factory=Shortening)

@@ -1,6 +1,5 @@
 """The files of a script, which are its own file and those that a matrix declares."""
 
-import hashlib
 import os
 import re
 import warnings
@@ -9,9 +8,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from orchestrator import limits
-from orchestrator.errors import InputError
-from orchestrator.files import open_plain, problem_of_path, says_where_it_leads
-from orchestrator.user_files import ScriptFile
+from orchestrator.files import problem_of_path, says_where_it_leads
 
 _CACHES = "__pycache__"
 _MAGIC = frozenset("*?[")
@@ -62,16 +59,6 @@ def too_much(folder: Path, paths: Sequence[str]) -> str | None:
         most = f"{limits.MAX_SCRIPT_BYTES // 1024**2} MiB"
         return f"the files of the script have {size_bytes:,} bytes, more than {most}; keep large data in a dataset"
     return None
-
-
-def described(folder: Path, path: str) -> ScriptFile:
-    """Return the size and hash of a script's file, or raise `InputError` if it cannot be read."""
-    try:
-        with open_plain((folder / path).resolve()) as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-            return ScriptFile(path, os.fstat(file.fileno()).st_size, sha256)
-    except OSError as error:
-        raise InputError(f"{folder / path}: cannot be read: {error.strerror}") from error
 
 
 def _matches(folder: Path, pattern: str) -> Iterator[str]:

@@ -11,12 +11,13 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.catalog import DATASETS
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean
+from orchestrator.files import size_and_sum
 from orchestrator.matrix import file
 from orchestrator.matrix.model import ScriptAxes, Settings, parse_pin
 from orchestrator.matrix.scripts import files as script_files
 from orchestrator.matrix.scripts.files import groups_problem
 from orchestrator.matrix.values.variables import OURS, name_problem, value_problem
-from orchestrator.user_files import PrintedMetric, Script, Workdir
+from orchestrator.user_files import PrintedMetric, Script, ScriptFile, Workdir
 
 
 def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:
@@ -171,7 +172,7 @@ def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
             name=entry.name,
             metrics=metrics,
             entry=path.name,
-            files=tuple(script_files.described(path.parent, each) for each in paths),
+            files=tuple(ScriptFile(each, *size_and_sum(path.parent / each)) for each in paths),
             arguments=tuple(entry.arguments),
             environment=tuple(entry.environment.items()),
             workdir=entry.workdir,

@@ -9,13 +9,14 @@ from orchestrator.domain import Cell, Duration, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.planning import claims, ids
 from orchestrator.planning.bounds import names as name_bounds
+from orchestrator.planning.bounds import networks as network_bounds
 from orchestrator.planning.bounds import scripts as script_bounds
 
 MAX_CONTAINERS = 1_000_000
 """Repeats of all cells together. A year has 4 million times 8 s."""
 RESERVED = frozenset({
-    "builds", "decisions.json", "environments.json", "index.html", "joint.json", "matrix.yaml", "models", "parity",
-    "regression", "regression.json", "report", "run.json", "scripts", "trial.json",
+    "builds", "decisions.json", "environments.json", "index.html", "joint.json", "matrix.yaml", "models", "networks",
+    "parity", "regression", "regression.json", "report", "run.json", "scripts", "trial.json",
 })  # fmt: skip
 """Other files and folders of a run, next to the folders of its cells."""
 _PART = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._=+-]{{0,{ids.MAX_PART + 39}}}")
@@ -39,6 +40,7 @@ def problems(plan: Plan) -> Iterator[str]:
     yield from (f"cell {name[:200]!r} is there twice" for name in _doubles(cell.id for cell in plan.cells))
     yield from name_bounds.problems(plan)
     yield from script_bounds.problems(plan)
+    yield from network_bounds.problems(plan)
     yield from claims.problems(plan, is_cell_id)
     for cell in plan.cells:
         yield from (f"cell {cell.id[:200]!r}: {problem}" for problem in _cell(cell))

@@ -50,5 +50,5 @@ def _measured(run: Run, cell: Cell, outcome: Outcome) -> Earlier | None:
         cell,
         outside_s=max(0.0, outcome.wall_s - steps_s),
         sample_s=sum(block.wall_s for block in result.blocks) / sum(block.samples for block in result.blocks),
-        multiply_adds=result.model.multiply_adds,
+        multiply_adds=result.model.multiply_adds or 0,
     )

@@ -132,6 +132,10 @@ class ParityResult(Strict):
     """Of the first step, by parameter name."""
     logits: Tensor | None = None
     """Of the fixed batch with the initial weights by `session.predict`, which evaluates training; batch by classes."""
+    network: Annotated[str | None, Field(exclude_if=lambda network: network is None)] = None
+    """SHA-256 of an exported network, whose file is its definition; None for a model of the vocabulary."""
+    outputs: Annotated[dict[Name, Tensor], Field(default_factory=dict, exclude_if=lambda outputs: not outputs)]
+    """Of an exported network by name, from the step that is timed."""
     inferred: Tensor | None = None
     """The same by the step that is timed where inference is measured; None in older answers."""
     dropouts: dict[Name, Dropout] = Field(default_factory=dict)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator.errors import FolderError, host_error
 from orchestrator.files import move_aside
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results import frozen as frozen_files
 from orchestrator.user_files import Script
 
 FOLDER = "script"
@@ -44,7 +44,7 @@ def copy(base: Path, script: Script, repeat: Path) -> ScriptCopy:
 
     Raises `HostError` where that cannot be done: `FolderError` where a frozen file is not what it was.
     """
-    working, frozen = repeat / FOLDER, frozen_scripts.folder_of(base, script)
+    working, frozen = repeat / FOLDER, frozen_files.folder_of(base, script)
     made = ScriptCopy()
     try:
         if os.path.lexists(working):
@@ -52,7 +52,7 @@ def copy(base: Path, script: Script, repeat: Path) -> ScriptCopy:
         for file in script.files:
             target = working / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            if not frozen_scripts.copied(file, frozen / file.path, target):
+            if not frozen_files.copied(file, frozen / file.path, target):
                 why = "is not what it was when the run began; bring it back, or begin a new run"
                 raise FolderError(f"{frozen / file.path}: {why}")
             if script.has_copy:

@@ -11,6 +11,7 @@ from orchestrator.domain import Plan, Status, variables, without_variables
 from orchestrator.events import Notice
 from orchestrator.planning.parity import Check
 from orchestrator.processes import Cause, StartError, tail
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.container_answers import InvalidResultError, read_answer
 from orchestrator.results.contract import Request
 from orchestrator.results.parity.answers import Answers, take_over
@@ -22,9 +23,10 @@ from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, note
 from orchestrator.running.host_lock import Turn
 from orchestrator.running.output import OutputWatches
-from orchestrator.running.requests import cpuset_for, with_files
+from orchestrator.running.requests import cpuset_for, with_files, with_network
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.runtimes import Ended, Ready, Task
+from orchestrator.runtimes import NETWORK, Ended, Ready, Task
+from orchestrator.user_files import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,16 @@ class CheckJob:
             cpuset=cpuset_for(check.system, self.allocation, pinned=runtime.pins_cpus),
             gpus=check.system.gpus,
         )
+        if network := self._network:
+            request = with_network(request, network, runtime.seen(self._frozen(network), NETWORK))
         return with_files(request, self.plan, check.definition)
+
+    @property
+    def _network(self) -> Network | None:
+        return self.plan.network(self.check.model)
+
+    def _frozen(self, network: Network) -> Path:
+        return frozen_files.folder_of(self.surroundings.run.folder.absolute(), network)
 
     def task(self, folder: Path) -> Task:
         """Return the task for the runtime."""
@@ -71,7 +82,10 @@ class CheckJob:
         )
         own = tuple(variables(self.check.options).items())
         check = self.check
-        return Task(self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own)
+        shown = ((self._frozen(self._network), NETWORK),) if self._network else ()
+        return Task(
+            self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own, shown=shown
+        )
 
 
 def outcome_of(

@@ -23,6 +23,7 @@ from orchestrator.running.slots.side_by_side import JobsAtOnce
 from orchestrator.running.slots.waiting import SlotJob
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import Provided, Ready
+from orchestrator.user_files import ModelFile, Network
 
 _AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED, Status.NO_DEVICE}
 """Outcomes that a resumed run always tries anew, as they say nothing of what was to be checked."""
@@ -70,7 +71,8 @@ class _Checking:
     def pending(self, provided: Provided, allocations: Allocations, *, retry_failed: bool) -> Iterator[_Pending]:
         """Yield the checks that have no final outcome."""
         planned, source = checks(self._plan), ""
-        own = {model.name: model for model in self._plan.models}
+        own: dict[str, ModelFile | Network] = {model.name: model for model in self._plan.models}
+        own |= {network.name: network for network in self._plan.networks}
         for number, check in enumerate(planned, start=1):
             ready, allocation = provided.get(check.image), allocations[check.system]
             if not isinstance(ready, Ready) or not isinstance(allocation, Allocation):

@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 from orchestrator.devices import Allocation, Inventory
 from orchestrator.planning.parity import Check
 from orchestrator.results.parity.contract import REVISION
 from orchestrator.runtimes import Ready
-from orchestrator.user_files import ModelFile
+from orchestrator.user_files import ModelFile, Network
 
 Machine = tuple[str | None, tuple[str, ...], str | None]
 """The computing devices: the model of the CPU, those of the GPUs that a check is given, and their driver."""
@@ -25,15 +26,17 @@ def environment_of(ready: Ready, source: str) -> list[Any]:
 
 
 def content_of(
-    check: Check, seed: int, environment: Sequence[Any], machine: Machine, own: ModelFile | None = None
+    check: Check, seed: int, environment: Sequence[Any], machine: Machine, own: ModelFile | Network | None = None
 ) -> str:
     """Hash everything a check's answer depends on, with `REVISION`, as 16 hexadecimal digits.
 
     The user's `own` model is in no environment, nor is a framework's own definition of a model. Libraries choose their
     kernels by the machine, and a fault may be in one of them alone.
     """
-    model = own.sha256 if own else check.model
-    content = [check.builder, model, check.options, check.system.gpus, check.batch_size, seed]
+    model: Any = own.sha256 if own else check.model
+    if isinstance(own, Network):
+        model = [own.sha256, own.dimensions, [astuple(each) for each in own.inputs]]
+    content: list[Any] = [check.builder, model, check.options, check.system.gpus, check.batch_size, seed]
     content += [check.definition] if check.definition else []
     return hashlib.sha256(json.dumps([REVISION, environment, content, machine]).encode()).hexdigest()[:16]
 

@@ -18,8 +18,8 @@ from orchestrator.devices import inventory
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.planning import collector
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.records import plan_to_json
-from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.cluster.frozen_images import frozen_images
@@ -79,7 +79,7 @@ def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -
     images = frozen_images(site.images, frozen.plan.images, planned.settings)
     run.create()
     store_matrix(run, planned.document, planned.own_models)
-    frozen_scripts.freeze(run.folder, planned.scripts)
+    frozen_files.freeze(run.folder, planned.frozen)
     with collector.paused():
         return _written(run, frozen, options, site, images)
 

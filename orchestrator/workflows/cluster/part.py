@@ -13,8 +13,8 @@ from orchestrator.clusters.site import ImagesFrom
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import report as read_report
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.names import PARTS
-from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import run_options
 from orchestrator.workflows.host.host import Host
@@ -107,8 +107,8 @@ def _resumed(run: Run, record: PartRecord, host: Host) -> Job:
 
 def _new(run: Run, record: PartRecord, plan: Plan, cluster: ClusterRun, host: Host) -> Job:
     """Return the job of a part that nobody has begun on this node, with the frozen files of its run."""
-    scripts = frozen_scripts.scripts_of(plan)
-    frozen_scripts.check(cluster.folder, scripts)
+    frozen = frozen_files.frozen_of(plan)
+    frozen_files.check(cluster.folder, frozen)
     check_again(plan)
     try:
         matrix = yaml.safe_load((cluster.folder / STORED_MATRIX).read_text(encoding="utf-8"))
@@ -121,5 +121,5 @@ def _new(run: Run, record: PartRecord, plan: Plan, cluster: ClusterRun, host: Ho
         RuntimeName(record.options.runtime),
         matrix,
         plan.models,
-        scripts=tuple((script, frozen_scripts.folder_of(cluster.folder, script)) for script in scripts),
+        frozen=tuple((each, frozen_files.folder_of(cluster.folder, each)) for each in frozen),
     )

@@ -9,8 +9,8 @@ from orchestrator.domain import Plan
 from orchestrator.engine.client import Client
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection, narrowed
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.records import BundleOrigin
-from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.runtimes import BundledImage, missing_images_text, not_on_engine
 from orchestrator.wording import clean_line
 from orchestrator.workflows.host.host import Host
@@ -118,7 +118,7 @@ def missing_images(client: Client, bundle: LoadedBundle, plan: Plan) -> str:
 def script_lines(plan: Plan) -> list[str]:
     """Return a line for every script of a plan, with the files that belong to it."""
     lines = []
-    for script in frozen_scripts.scripts_of(plan):
+    for script in frozen_files.scripts_of(plan):
         others = [file.path for file in script.files if file.path != script.entry]
         more = [f"and {len(others) - _MOST_FILES} more"] if len(others) > _MOST_FILES else []
         named = ", ".join((script.file, *others[:_MOST_FILES], *more))

@@ -20,8 +20,7 @@ from orchestrator.images import settings as image_settings
 from orchestrator.matrix import Matrix
 from orchestrator.modes.parts.settings import QUICK
 from orchestrator.planning import Selection
-from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.user_files import ModelFile, Script
+from orchestrator.user_files import Frozen, ModelFile, Network, Script
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.places import home_folder
@@ -122,9 +121,10 @@ class PlannedMatrix:
         return {**document, "build": build}
 
     @property
-    def scripts(self) -> tuple[tuple[Script, Path], ...]:
-        """The scripts of the matrix, each with the folder of its files."""
-        return tuple((axes.script, Path(axes.folder)) for axes in self.matrix.scripts)
+    def frozen(self) -> tuple[tuple[Frozen, Path], ...]:
+        """The scripts and networks of the matrix, each with the folder of its files."""
+        scripts = ((axes.script, Path(axes.folder)) for axes in self.matrix.scripts)
+        return (*scripts, *((network, Path(folder)) for network, folder in self.matrix.networks))
 
 
 def plan_matrix(options: MatrixOptions, host: Host) -> PlannedMatrix:
@@ -168,10 +168,12 @@ def matrix_file(path: Path | None, host: Host) -> Path:
     return resources.DEFAULT_MATRIX
 
 
-def with_frozen_scripts(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a matrix's long form with the scripts in the folder next to it, as in a run and in a bundle."""
-    listed = document.get("scripts") or []
-    frozen = [
-        {**entry, "file": f"{frozen_scripts.FOLDER}/{entry['name']}/{Path(entry['file']).name}"} for entry in listed
-    ]
-    return {**document, "scripts": frozen}
+def with_frozen_files(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a matrix's long form with scripts and networks in the folders next to it, as in a run and in a bundle."""
+    scripts = [_frozen(entry, Script.FOLDER) for entry in document.get("scripts") or []]
+    models = [_frozen(entry, Network.FOLDER) if "file" in entry else entry for entry in document.get("models") or []]
+    return {**document, "scripts": scripts, **({"models": models} if models else {})}
+
+
+def _frozen(entry: dict[str, Any], folder: str) -> dict[str, Any]:
+    return {**entry, "file": f"{folder}/{entry['name']}/{Path(entry['file']).name}"}

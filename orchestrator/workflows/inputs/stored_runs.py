@@ -19,7 +19,7 @@ from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 from orchestrator.user_files import ModelFile
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.planned_matrix import site_settings, with_frozen_scripts
+from orchestrator.workflows.inputs.planned_matrix import site_settings, with_frozen_files
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"
@@ -32,7 +32,7 @@ def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = 
             path = run.folder / STORED_MODELS / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, text)
-    document = {**with_frozen_scripts(document), "models_folder": STORED_MODELS if own else None}
+    document = {**with_frozen_files(document), "models_folder": STORED_MODELS if own else None}
     write_atomically(run.folder / STORED_MATRIX, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 
 

@@ -31,16 +31,16 @@ from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.images.registries.source import ImageSource
 from orchestrator.planning.bounds import plan as bounds
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.records import ImagesOrigin, RunRecord, plan_to_json
 from orchestrator.results.results_folder import runs
-from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, new_run_name, order, unfinished
 from orchestrator.running.active_runs import announced
 from orchestrator.running.host_lock import Turns
 from orchestrator.running.slots import Slots
 from orchestrator.running.surroundings import Free
-from orchestrator.user_files import ModelFile, Script
+from orchestrator.user_files import Frozen, ModelFile
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import remove_images
@@ -68,8 +68,8 @@ class Job:
     own_models: tuple[ModelFile, ...] = ()
     bundle: LoadedBundle | None = None
     """The bundle that plan and images came from, if not from a matrix."""
-    scripts: tuple[tuple[Script, Path], ...] = ()
-    """The scripts that a new run has to freeze, each with the folder of its files."""
+    frozen: tuple[tuple[Frozen, Path], ...] = ()
+    """The scripts and networks that a new run has to freeze, each with the folder of its files."""
     images: ImageSource | None = None
     """The registry that images come from, if they are not built."""
     frozen_images: FrozenImages | None = None
@@ -81,7 +81,7 @@ class Job:
 def new(planned: PlannedMatrix, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
     """Return the job of a new run of a matrix."""
     plan, own = repeated(planned.plan, repeats), planned.own_models
-    return Job(plan, planned.settings, named(results), runtime, planned.document, own, scripts=planned.scripts)
+    return Job(plan, planned.settings, named(results), runtime, planned.document, own, frozen=planned.frozen)
 
 
 def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
@@ -89,13 +89,11 @@ def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeN
 
     Raises `InputError` if a script did not come with the bundle.
     """
-    frozen_scripts.refuse_paths(plan, "export the matrix again, or leave its cells out with --exclude '*-script'")
-    scripts = tuple(
-        (script, frozen_scripts.folder_of(bundle.folder, script)) for script in frozen_scripts.scripts_of(plan)
-    )
+    frozen_files.refuse_paths(plan, "export the matrix again, or leave its cells out with --exclude '*-script'")
+    frozen = tuple((each, frozen_files.folder_of(bundle.folder, each)) for each in frozen_files.frozen_of(plan))
     own, document = bundle.own_models(), bundle.matrix()
     settings, run = BuildSettings(), named(results)
-    return Job(repeated(plan, repeats), settings, run, runtime, document, own, bundle, scripts)
+    return Job(repeated(plan, repeats), settings, run, runtime, document, own, bundle, frozen)
 
 
 def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, host: Host) -> Job:
@@ -115,8 +113,8 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
             f"{run.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
         )
     plan = run.plan()
-    frozen_scripts.refuse_paths(plan, "begin a new run of the matrix; what this one has measured stays")
-    frozen_scripts.check(run.folder, frozen_scripts.scripts_of(plan))
+    frozen_files.refuse_paths(plan, "begin a new run of the matrix; what this one has measured stays")
+    frozen_files.check(run.folder, frozen_files.frozen_of(plan))
     check_again(plan)
     if record.bundle is None:
         return Job(plan, stored_settings(run, base_image, host.environment), run, recorded, None)
@@ -189,7 +187,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             # The record comes last: with it there is a run, which must have all that going on with it needs.
             job.run.create()
             store_matrix(job.run, job.matrix, job.own_models)
-            frozen_scripts.freeze(job.run.folder, job.scripts)
+            frozen_files.freeze(job.run.folder, job.frozen)
             setting.keep(job.run)
             job.run.write_record(record)
         yield Surroundings(

@@ -31,7 +31,7 @@ from orchestrator.workflows.inputs.planned_matrix import (
     MatrixOptions,
     PlannedMatrix,
     plan_matrix,
-    with_frozen_scripts,
+    with_frozen_files,
 )
 
 DEFAULT_FOLDER = Path("offline_bundle")
@@ -115,7 +115,7 @@ def export(options: ExportOptions, host: Host) -> ExportResult:
             package_files=package_files,
             base=base,
             data=datasets,
-            scripts=planned.scripts,
+            frozen=planned.frozen,
             workshop=Workshop(host.cache, planned.settings, host.environment),
             pythons=tuple(options.pythons),
             try_wheels=options.wheel_check,
@@ -146,7 +146,7 @@ def _check_pythons(pythons: Sequence[str]) -> None:
 
 
 def _matrix_text(planned: PlannedMatrix) -> str:
-    document = with_frozen_scripts(planned.document)
+    document = with_frozen_files(planned.document)
     document["models_folder"] = layout.MODELS if planned.own_models else None
     return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 

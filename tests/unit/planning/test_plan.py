@@ -306,6 +306,9 @@ def test_the_long_form_plans_the_same(plan: Any) -> None:
         "feed",
         "workers",
         "scaling",
+        "file",
+        "dimensions",
+        "inputs",
         *OF_SUBJECTS,
     }
     assert set(document["models"][0]) == set(file.ModelEntry.model_fields) - only_where_set

@@ -168,7 +168,7 @@ def _model(measured: Measurement) -> tuple[str | TableCell, ...]:
     sizes = (measured.parameters, measured.multiply_adds)
     losses = (measured.first_loss, measured.last_loss)
     return (
-        *(figure(count(size), str(size)) for size in sizes),
+        *("–" if size is None else figure(count(size), str(size)) for size in sizes),
         *("–" if loss is None else f"{loss:.4f}" for loss in losses),
     )
 

@@ -17,7 +17,7 @@ from orchestrator.bundles.read.stored_files import check_stored_files, store
 from orchestrator.bundles.read.verify import open_bundle
 from orchestrator.domain import Cell, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
 from orchestrator.errors import InputError
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results import frozen as frozen_files
 from orchestrator.user_files import Script, ScriptFile
 from tests.unit.bundles.small_bundles import an_engine, content, exported, resealed, verified
 
@@ -56,7 +56,7 @@ def script() -> Script:
 @pytest.fixture
 def bundle(home: Path, script: Script, tmp_path: Path) -> Path:
     """A whole bundle with one script."""
-    exported(an_engine("1"), tmp_path / "bundle", ["1"], plan=a_plan(script), scripts=((script, home),))
+    exported(an_engine("1"), tmp_path / "bundle", ["1"], plan=a_plan(script), frozen=((script, home),))
     return tmp_path / "bundle"
 
 
@@ -109,7 +109,7 @@ def test_a_carried_plan_names_no_host_path(bundle: Path, tmp_path: Path) -> None
 def test_a_delta_leaves_out_unchanged_scripts(bundle: Path, home: Path, script: Script, tmp_path: Path) -> None:
     second = tmp_path / "second"
     manifest = exported(
-        an_engine("1"), second, ["1"], since=bundle, plan=a_plan(script), scripts=((script, home),)
+        an_engine("1"), second, ["1"], since=bundle, plan=a_plan(script), frozen=((script, home),)
     )  # fmt: skip
 
     assert sorted(file.path for file in manifest.left_out) == [f"scripts/lm/{name}" for name in sorted(FILES)]
@@ -121,7 +121,7 @@ def test_a_script_changed_since_planning_is_not_carried(home: Path, script: Scri
     (home / "lib" / "util.py").write_text("UTIL = 2\n")
 
     with pytest.raises(InputError, match=r"lib/util\.py: changed since it was planned for the script lm; try again"):
-        exported(an_engine("1"), tmp_path / "bundle", ["1"], plan=a_plan(script), scripts=((script, home),))
+        exported(an_engine("1"), tmp_path / "bundle", ["1"], plan=a_plan(script), frozen=((script, home),))
 
     assert not (tmp_path / "bundle" / layout.MANIFEST).exists()
 
@@ -132,7 +132,7 @@ def test_a_file_of_another_size_is_not_frozen(home: Path, script: Script, tmp_pa
     (home / "train.py").write_bytes(b"x" * size_bytes)
 
     with pytest.raises(InputError, match="changed since it was planned"):
-        frozen_scripts.freeze(tmp_path / "run", ((script, home),))
+        frozen_files.freeze(tmp_path / "run", ((script, home),))
 
     assert not (tmp_path / "run" / "scripts" / "lm" / "train.py").exists()
 
@@ -194,7 +194,7 @@ def test_an_earlier_plans_script_is_not_run(bundle: Path, tmp_path: Path) -> Non
 
     assert plan.cells[0].script == Script("lm", (), path="/srv/work/train.py")
     with pytest.raises(InputError, match=r"names a place on a host, '/srv/work/train\.py'.*nothing is run"):
-        frozen_scripts.refuse_paths(plan, "export it again")
+        frozen_files.refuse_paths(plan, "export it again")
 
 
 def test_two_scripts_of_one_name_must_be_one(bundle: Path, tmp_path: Path) -> None:
@@ -209,15 +209,15 @@ def test_two_scripts_of_one_name_must_be_one(bundle: Path, tmp_path: Path) -> No
 
 
 def test_a_frozen_script_that_was_changed_is_told(home: Path, script: Script, tmp_path: Path) -> None:
-    frozen_scripts.freeze(tmp_path, ((script, home),))
-    frozen_scripts.check(tmp_path, (script,))
+    frozen_files.freeze(tmp_path, ((script, home),))
+    frozen_files.check(tmp_path, (script,))
     copy = tmp_path / "scripts" / "lm" / "train.py"
     copy.unlink()
     copy.symlink_to(home / "train.py")
     (tmp_path / "scripts" / "lm" / "lib" / "util.py").unlink()
 
     with pytest.raises(InputError) as caught:
-        frozen_scripts.check(tmp_path, (script,))
+        frozen_files.check(tmp_path, (script,))
 
     assert [message.partition(": ")[2] for message in caught.value.messages] == [
         "is not what it was when the run began; bring it back, or begin a new run"
@@ -227,4 +227,4 @@ def test_a_frozen_script_that_was_changed_is_told(home: Path, script: Script, tm
 def test_scripts_of_a_plan_are_each_named_once(script: Script) -> None:
     plan = a_plan(script)
 
-    assert frozen_scripts.scripts_of(replace(plan, cells=plan.cells * 3)) == (script,)
+    assert frozen_files.scripts_of(replace(plan, cells=plan.cells * 3)) == (script,)

@@ -1,23 +1,24 @@
-"""The frozen scripts of a run, of which only the files in its plan are carried."""
+"""The frozen scripts and networks of a run, of which only the files in its plan are carried."""
 
 import stat
 from functools import cached_property
 
-from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results import frozen as frozen_files
 from orchestrator.results.store import Run
 from orchestrator.results.trees import TreeEntry
+from orchestrator.user_files import Frozen, Script
 
 
-class ScriptFiles:
-    """The scripts folder of a run."""
+class FrozenFolders:
+    """The folders of a run with scripts and networks."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._files = self._size_bytes = 0
 
     def admits(self, entry: TreeEntry) -> bool:
-        """Return false for an entry of the scripts folder that is not in the plan, and count it."""
-        if entry.path.partition("/")[0] != frozen_scripts.FOLDER:
+        """Return false for an entry of these folders that is not in the plan, and count it."""
+        if entry.path.partition("/")[0] not in frozen_files.FOLDERS:
             return True
         if stat.S_ISDIR(entry.status.st_mode):
             self._files += bool(entry.problem)
@@ -31,15 +32,17 @@ class ScriptFiles:
         """Return one line on the files that are not carried, empty if there are none."""
         if not self._files:
             return ""
-        folder = f"{self._run.name}/{frozen_scripts.FOLDER}"
+        named = {each.FOLDER for each in self._frozen} or {Script.FOLDER}
+        folders = " and ".join(ascii(f"{self._run.name}/{folder}") for folder in sorted(named))
         size = f"{self._size_bytes / 1e6:,.1f} MB"
-        return f"{folder!a}: {self._files:,} files of {size} that are not, or no longer, those of the plan"
+        return f"{folders}: {self._files:,} files of {size} that are not, or no longer, those of the plan"
+
+    @cached_property
+    def _frozen(self) -> tuple[Frozen, ...]:
+        return frozen_files.frozen_of(self._run.plan())
 
     @cached_property
     def _listed(self) -> dict[str, int]:
-        scripts = frozen_scripts.scripts_of(self._run.plan())
         return {
-            f"{frozen_scripts.FOLDER}/{script.name}/{file.path}": file.size_bytes
-            for script in scripts
-            for file in script.files
+            f"{each.FOLDER}/{each.name}/{file.path}": file.size_bytes for each in self._frozen for file in each.files
         }

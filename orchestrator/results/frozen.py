@@ -1,4 +1,4 @@
-"""Copies of scripts as they were when a run began, below its folder. Nothing else is mounted."""
+"""Copies of scripts and networks as they were when a run began, below its folder. Nothing else is mounted."""
 
 import hashlib
 import os
@@ -9,16 +9,16 @@ from typing import BinaryIO
 from orchestrator.domain import Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
-from orchestrator.user_files import Script, ScriptFile
+from orchestrator.user_files import Frozen, Network, Script, ScriptFile
 
-FOLDER = "scripts"
+FOLDERS = (Script.FOLDER, Network.FOLDER)
 _CHUNK_BYTES = 1 << 20
 _READABLE = 0o444
 
 
-def folder_of(base: Path, script: Script) -> Path:
-    """Return the folder of a script's files below that of a run or a bundle."""
-    return base / FOLDER / script.name
+def folder_of(base: Path, frozen: Frozen) -> Path:
+    """Return the folder of the files of a script or a network below that of a run or a bundle."""
+    return base / frozen.FOLDER / frozen.name
 
 
 def scripts_of(plan: Plan) -> tuple[Script, ...]:
@@ -26,27 +26,32 @@ def scripts_of(plan: Plan) -> tuple[Script, ...]:
     return tuple(dict.fromkeys(cell.script for cell in plan.cells if cell.script))
 
 
-def freeze(base: Path, scripts: Sequence[tuple[Script, Path]]) -> None:
-    """Copy the files of scripts, each with its folder, below `base`.
+def frozen_of(plan: Plan) -> tuple[Frozen, ...]:
+    """Return every script and every network of a plan, once."""
+    return (*scripts_of(plan), *plan.networks)
+
+
+def freeze(base: Path, placed: Sequence[tuple[Frozen, Path]]) -> None:
+    """Copy the files of scripts and networks, each with its folder, below `base`.
 
     Raises `InputError` for a file that has changed since the plan was made, `HostError` if it cannot be copied.
     """
-    for script, source in scripts:
-        for file in script.files:
-            target = folder_of(base, script) / file.path
+    for frozen, source in placed:
+        for file in frozen.files:
+            target = folder_of(base, frozen) / file.path
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                _copy(script, file, source, target)
+                _copy(frozen, file, source, target)
             except OSError as error:
                 raise HostError(f"{error.filename or target}: cannot be copied: {error.strerror}") from error
 
 
-def check(base: Path, scripts: Sequence[Script]) -> None:
+def check(base: Path, every: Sequence[Frozen]) -> None:
     """Raise `InputError` with a line for every frozen file that is not what it was."""
     mistakes = []
-    for script in scripts:
-        for file in script.files:
-            place = folder_of(base, script) / file.path
+    for frozen in every:
+        for file in frozen.files:
+            place = folder_of(base, frozen) / file.path
             try:
                 with open_plain(place) as copy:
                     same = hashlib.file_digest(copy, "sha256").hexdigest() == file.sha256  # type: ignore[arg-type]
@@ -72,7 +77,7 @@ def refuse_paths(plan: Plan, remedy: str) -> None:
 
 
 def copied(file: ScriptFile, source: Path, target: Path) -> bool:
-    """Copy a file of a script. If its content has changed, leave no copy and return false.
+    """Copy a file of a script or a network. If its content has changed, leave no copy and return false.
 
     Raises `OSError`.
     """
@@ -88,9 +93,15 @@ def copied(file: ScriptFile, source: Path, target: Path) -> bool:
     return True
 
 
-def _copy(script: Script, file: ScriptFile, source: Path, target: Path) -> None:
+def _copy(frozen: Frozen, file: ScriptFile, source: Path, target: Path) -> None:
     if not copied(file, (source / file.path).resolve(), target):
-        raise InputError(f"{source / file.path}: changed since it was planned for the script {script.name}; try again")
+        raise InputError(
+            f"{source / file.path}: changed since it was planned for the {_kind(frozen)} {frozen.name}; try again"
+        )
+
+
+def _kind(frozen: Frozen) -> str:
+    return "script" if isinstance(frozen, Script) else "network"
 
 
 def _pour(source: BinaryIO, target: BinaryIO, size_bytes: int, seen: Callable[[bytes], object]) -> None:

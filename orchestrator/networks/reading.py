@@ -1,0 +1,251 @@
+"""The way from an ONNX file to a `Network`, or to every mistake in how a matrix names it.
+
+The package `onnx` takes a tenth of a second to import, so that only functions import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from orchestrator import limits
+from orchestrator.errors import InputError, did_you_mean
+from orchestrator.files import problem_of_path, size_and_sum
+from orchestrator.networks import counting, tensors
+from orchestrator.user_files import Network, NetworkInput, ScriptFile
+
+if TYPE_CHECKING:
+    import onnx
+
+KINDS = {
+    "FLOAT": "float32", "DOUBLE": "float64", "FLOAT16": "float16", "INT8": "int8", "UINT8": "uint8",
+    "INT16": "int16", "UINT16": "uint16", "INT32": "int32", "UINT32": "uint32", "INT64": "int64", "UINT64": "uint64",
+    "BOOL": "bool",
+}  # fmt: skip
+"""Types of inputs that can be drawn, as ONNX and as NumPy name them."""
+BATCH = "batch"
+"""The name of the first axis of an input where the file has none for it."""
+_REAL = ("float16", "float32", "float64")
+Dims = tuple[int | str, ...]
+"""Sizes of the axes of a value; the name of one that is dynamic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The values of an input, as a matrix asks for them."""
+
+    below: int | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFeed:
+    """The parts of an entry of a matrix that say how a network is fed."""
+
+    dimensions: Mapping[str, int] = field(default_factory=dict)
+    inputs: Mapping[str, Drawn] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkMistake:
+    """A mistake in an entry, with the keys on the way to it."""
+
+    keys: tuple[str, ...]
+    text: str
+
+
+def read(path: Path, name: str, asked: NetworkFeed) -> tuple[Network | None, tuple[NetworkMistake, ...]]:
+    """Read an ONNX file. Returns the network, or None with every mistake."""
+    import onnx  # noqa: PLC0415
+
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+        if not model.graph.node:
+            raise ValueError("it has no nodes")
+    except OSError as error:
+        return None, (NetworkMistake(("file",), f"{path.name!r} cannot be read: {error.strerror}"),)
+    except Exception as error:  # protobuf raises classes of its own, which differ from release to release
+        first = str(error).strip().splitlines()[:1]
+        why = f": {first[0][:200]}" if first else ""
+        return None, (NetworkMistake(("file",), f"{path.name!r} is no ONNX file{why}; export the network again"),)
+    reader = _Reader(path, model, asked)
+    mistakes = tuple(reader.mistakes())
+    return (None, mistakes) if mistakes else (reader.network(name), ())
+
+
+class _Reader:
+    """One file as it is read."""
+
+    def __init__(self, path: Path, model: onnx.ModelProto, asked: NetworkFeed) -> None:
+        self._path, self._model, self._asked = path, model, asked
+        held = {each.name for each in model.graph.initializer}
+        self._values = [value for value in model.graph.input if value.name not in held]
+        self._dims = {value.name: _dims(value) for value in self._values}
+        self._kinds = {value.name: _kind(value) for value in self._values}
+        self._batch = self._batch_axis()
+
+    def mistakes(self) -> Iterator[NetworkMistake]:
+        """Yield every mistake of the file, and of what the entry says of it."""
+        yield from self._mistakes_of_file()
+        yield from self._mistakes_of_dimensions()
+        yield from self._mistakes_of_inputs()
+
+    def _mistakes_of_file(self) -> Iterator[NetworkMistake]:
+        if not self._values:
+            yield NetworkMistake(("file",), "the network has no input")
+        for location in self._external():
+            problem = _problem_of_location(self._path, location)
+            if problem:
+                yield NetworkMistake(("file",), f"it has tensors in the file {location!r}, which {problem}")
+        for name, kind in self._kinds.items():
+            if kind.startswith("!"):
+                yield NetworkMistake(("file",), f"its input {name!r} is of the type {kind[1:]}, which cannot be drawn")
+        paths = [self._path, *(self._path.parent / each for each in self._external())]
+        size_bytes = sum(path.stat().st_size for path in paths if path.is_file())
+        if len(paths) > limits.MAX_NETWORK_FILES or size_bytes > limits.MAX_NETWORK_BYTES:
+            most = f"{limits.MAX_NETWORK_FILES:,} files and {limits.MAX_NETWORK_BYTES // 1024**3} GiB"
+            yield NetworkMistake(("file",), f"the network is larger than {most}")
+
+    def _mistakes_of_dimensions(self) -> Iterator[NetworkMistake]:
+        named = dict.fromkeys(dim for dims in self._dims.values() for dim in dims if isinstance(dim, str))
+        wanted = [dim for dim in named if dim != self._batch]
+        for dim in self._asked.dimensions:
+            if dim not in wanted:
+                known = f"it has {', '.join(map(repr, wanted))}" if wanted else "it has none besides the batch"
+                yield NetworkMistake(("dimensions", dim), f"the network has no dynamic axis {dim!r}; {known}")
+        for dim in wanted:
+            if dim not in self._asked.dimensions:
+                where = next(name for name, dims in self._dims.items() if dim in dims)
+                yield NetworkMistake(
+                    ("file",),
+                    f"its input {where!r} has a dynamic axis {dim!r}; give its size, as in "
+                    f"dimensions: {{{dim}: {_example(dim)}}}",
+                )
+
+    def _mistakes_of_inputs(self) -> Iterator[NetworkMistake]:
+        for name, drawn in self._asked.inputs.items():
+            kind = self._kinds.get(name)
+            if kind is None:
+                hint = did_you_mean(name, tuple(self._kinds))
+                yield NetworkMistake(("inputs", name), f"the network has no input {name!r}{hint}")
+            elif kind in _REAL and drawn.below is not None:
+                yield NetworkMistake(("inputs", name), f"{name!r} takes real numbers; `below` is of whole ones")
+        indexed = self._indexed()
+        for name, kind in self._kinds.items():
+            is_whole = kind not in {*_REAL, "bool"} and not kind.startswith("!")
+            if is_whole and name not in self._asked.inputs and name not in indexed:
+                yield NetworkMistake(
+                    ("file",),
+                    f"its input {name!r} takes whole numbers, and nothing says which; write inputs: {{{name}: "
+                    "{below: N}} for numbers from 0 to below N, or {value: 1} for ones",
+                )
+
+    def network(self, name: str) -> Network:
+        """Return the network, of a file without a mistake."""
+        batch_size = None if self._batch else self._fixed_batch()
+        opset = max((each.version for each in self._model.opset_import if each.domain in {"", "ai.onnx"}), default=0)
+        files = tuple(
+            ScriptFile(each, *size_and_sum(self._path.parent / each)) for each in (self._path.name, *self._external())
+        )
+        counted = counting.multiply_adds(self._model, {**self._asked.dimensions, BATCH: 1, self._batch or BATCH: 1})
+        return Network(
+            name=name,
+            entry=self._path.name,
+            files=files,
+            opset=opset,
+            inputs=tuple(self._inputs()),
+            outputs=tuple(each.name for each in self._model.graph.output),
+            parameters=tensors.parameters(self._model),
+            multiply_adds=None if counted is None else counted // (batch_size or 1),
+            batch=self._batch,
+            batch_size=batch_size,
+            dimensions=tuple(sorted(self._asked.dimensions.items())),
+        )
+
+    def _inputs(self) -> Iterator[NetworkInput]:
+        indexed, sizes = self._indexed(), self._asked.dimensions
+        for name, dims in self._dims.items():
+            drawn, kind = self._asked.inputs.get(name, Drawn()), self._kinds[name]
+            shape = tuple(None if dim == self._batch else sizes[dim] if isinstance(dim, str) else dim for dim in dims)
+            below = drawn.below if drawn.below is not None else None if drawn.value is not None else indexed.get(name)
+            yield NetworkInput(name, kind, shape, 2 if kind == "bool" and drawn.value is None else below, drawn.value)
+
+    def _batch_axis(self) -> str | None:
+        """Return the dynamic axis that is the batch: the first one that leads an input and has no given size."""
+        for dims in self._dims.values():
+            if dims and isinstance(dims[0], str) and dims[0] not in self._asked.dimensions:
+                return dims[0]
+        return None
+
+    def _fixed_batch(self) -> int:
+        """Return the size of the first axis of the first input. A network of scalars has one sample."""
+        first = next(iter(self._dims.values()))[:1]
+        return 1 if not first else self._asked.dimensions[first[0]] if isinstance(first[0], str) else first[0]
+
+    def _external(self) -> tuple[str, ...]:
+        """Return the files, relative to the ONNX file, in which tensors are stored, each once."""
+        return tuple(dict.fromkeys(filter(None, map(tensors.location, tensors.every(self._model.graph)))))
+
+    def _indexed(self) -> dict[str, int]:
+        """Return the number of rows of the tables that whole-number inputs are indices into, by input."""
+        rows = {each.name: each.dims[0] for each in self._model.graph.initializer if each.dims}
+        same = {name: name for name in self._kinds}
+        smallest: dict[str, int] = {}
+        for node in self._model.graph.node:
+            if node.op_type in ("Cast", "Identity", "Squeeze", "Unsqueeze", "Reshape") and node.input[0] in same:
+                same[node.output[0]] = same[node.input[0]]
+            axis = next((each.i for each in node.attribute if each.name == "axis"), 0)
+            if node.op_type == "Gather" and axis == 0 and node.input[0] in rows and node.input[1] in same:
+                name, count = same[node.input[1]], rows[node.input[0]]
+                smallest[name] = min(count, smallest.get(name, count))
+        return smallest
+
+
+def _dims(value: onnx.ValueInfoProto) -> Dims:
+    """Return the sizes of an input's axes.
+
+    A dynamic axis without a name is called `INPUT.NUMBER`. The first one is that of the batch, in whatever input.
+    """
+    dims = value.type.tensor_type.shape.dim
+    return tuple(
+        dim.dim_value if dim.HasField("dim_value") else dim.dim_param or (f"{value.name}.{number}" if number else BATCH)
+        for number, dim in enumerate(dims)
+    )
+
+
+def _kind(value: onnx.ValueInfoProto) -> str:
+    """Return the type of an input as NumPy has it, or `!` and its name if it cannot be drawn."""
+    import onnx  # noqa: PLC0415
+
+    if not value.type.HasField("tensor_type"):
+        return f"!{value.type.WhichOneof('value') or 'unknown'}"
+    name: str = onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type)
+    return KINDS.get(name, f"!{name}")
+
+
+def _problem_of_location(path: Path, location: str) -> str:
+    """Return what is wrong with a file of tensors, or an empty text."""
+    parts = PurePosixPath(location).parts
+    if not parts or location.startswith("/") or ".." in parts:
+        return "does not lie beside it"
+    place = path.parent / location
+    if not place.is_file():
+        return "is missing; put it beside the ONNX file"
+    if not place.resolve().is_relative_to(path.parent.resolve()):
+        return "leads elsewhere through a link"
+    problem = problem_of_path(location)
+    return f"cannot be carried: its name {problem}" if problem else ""
+
+
+def _example(dim: str) -> int:
+    return 224 if any(word in dim.lower() for word in ("height", "width")) else 128
+
+
+def read_or_raise(path: Path, name: str, asked: NetworkFeed | None = None) -> Network:
+    """Read an ONNX file. Raises `InputError` with every mistake."""
+    network, mistakes = read(path, name, asked or NetworkFeed())
+    if network is None:
+        raise InputError(*(f"{path}: {mistake.text}" for mistake in mistakes))
+    return network

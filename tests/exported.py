@@ -1,0 +1,82 @@
+"""Small exported networks, written with ONNX's own helpers and not by what writes models of the vocabulary."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET, IR_VERSION = 13, 7
+
+
+def _values(*shape: int, seed: int = 0) -> Any:
+    return (np.random.default_rng(seed).standard_normal(shape) * 0.1).astype("float32")
+
+
+def model_of(graph: Any, opset: int = OPSET) -> onnx.ModelProto:
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], producer_name="acme exporter")
+    model.ir_version = IR_VERSION
+    return model
+
+
+def image_network(batch: int | str | None = "batch") -> onnx.ModelProto:
+    """A convolution, a pool and a dense layer over images of 3 × 16 × 16, with 10 scores."""
+    nodes = [
+        helper.make_node("Conv", ["image", "stem.weight", "stem.bias"], ["stem"], kernel_shape=[3, 3], pads=[1] * 4),
+        helper.make_node("Relu", ["stem"], ["active"]),
+        helper.make_node("GlobalAveragePool", ["active"], ["pooled"]),
+        helper.make_node("Reshape", ["pooled", "flat"], ["features"]),
+        helper.make_node("Gemm", ["features", "head.weight", "head.bias"], ["scores"]),
+    ]
+    held = {
+        "stem.weight": _values(8, 3, 3, 3, seed=1),
+        "stem.bias": _values(8, seed=2),
+        "head.weight": _values(8, 10, seed=3),
+        "head.bias": _values(10, seed=4),
+        "flat": np.array([-1, 8]),
+    }
+    graph = helper.make_graph(
+        nodes,
+        "acme classifier",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [batch, 3, 16, 16])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [batch, 10])],
+        [numpy_helper.from_array(array, name) for name, array in held.items()],
+    )
+    return model_of(graph)
+
+
+def text_network() -> onnx.ModelProto:
+    """Words with a mask of whole numbers, both of a dynamic length, and two outputs."""
+    nodes = [
+        helper.make_node("Gather", ["table", "words"], ["embedded"]),
+        helper.make_node("MatMul", ["embedded", "kernel"], ["projected"]),
+        helper.make_node("Cast", ["mask"], ["seen"], to=TensorProto.FLOAT),
+        helper.make_node("Unsqueeze", ["seen", "last"], ["column"]),
+        helper.make_node("Mul", ["projected", "column"], ["states"]),
+        helper.make_node("ReduceMean", ["states"], ["pooled"], axes=[1], keepdims=0),
+    ]
+    held = {"table": _values(100, 8, seed=1), "kernel": _values(8, 8, seed=2), "last": np.array([2])}
+    graph = helper.make_graph(
+        nodes,
+        "acme encoder",
+        [
+            helper.make_tensor_value_info("words", TensorProto.INT64, ["n", "length"]),
+            helper.make_tensor_value_info("mask", TensorProto.INT64, ["n", "length"]),
+        ],
+        [
+            helper.make_tensor_value_info("states", TensorProto.FLOAT, ["n", "length", 8]),
+            helper.make_tensor_value_info("pooled", TensorProto.FLOAT, ["n", 8]),
+        ],
+        [numpy_helper.from_array(array, name) for name, array in held.items()],
+    )
+    return model_of(graph)
+
+
+def saved(model: onnx.ModelProto, path: Path, *, beside: bool = False) -> Path:
+    """Save a network, with its tensors in a file `NAME.data` beside it if so asked."""
+    if beside:
+        onnx.save(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=64)
+    else:
+        onnx.save(model, path)
+    return path

@@ -1,0 +1,187 @@
+"""An ONNX file becomes a network, or every mistake in how it is named."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from orchestrator.networks.reading import Drawn, NetworkFeed, read
+from orchestrator.user_files import Network, NetworkInput
+from tests import exported
+
+LENGTH = NetworkFeed({"length": 12}, {"mask": Drawn(value=1)})
+
+
+def network(path: Path, asked: NetworkFeed | None = None) -> Network:
+    found, mistakes = read(path, "ours", asked or NetworkFeed())
+    assert mistakes == ()
+    assert found is not None
+    return found
+
+
+def mistakes(path: Path, asked: NetworkFeed | None = None) -> list[str]:
+    found, wrong = read(path, "ours", asked or NetworkFeed())
+    assert found is None
+    return [f"{'.'.join(each.keys)}: {each.text}" for each in wrong]
+
+
+def test_a_network_has_shapes_sums_and_counts(tmp_path: Path) -> None:
+    """Parameters are 3·3·3·8 + 8 + 8·10 + 10; multiply-adds 3·3·3·8·16·16 + 8·10."""
+    path = exported.saved(exported.image_network(), tmp_path / "ours.onnx")
+
+    found = network(path)
+
+    content = path.read_bytes()
+    (file,) = found.files
+    assert (file.path, file.size_bytes, file.sha256) == (
+        "ours.onnx",
+        len(content),
+        hashlib.sha256(content).hexdigest(),
+    )
+    assert found.sha256 == file.sha256
+    assert found.inputs == (NetworkInput("image", "float32", (None, 3, 16, 16)),)
+    assert (found.outputs, found.opset, found.batch, found.batch_size) == (("scores",), 13, "batch", None)
+    assert found.parameters == 216 + 8 + 80 + 10
+    assert found.multiply_adds == 216 * 16 * 16 + 80
+
+
+def test_a_fixed_batch_is_the_first_axis(tmp_path: Path) -> None:
+    found = network(exported.saved(exported.image_network(4), tmp_path / "ours.onnx"))
+
+    assert (found.batch, found.batch_size, found.inputs[0].shape) == (None, 4, (4, 3, 16, 16))
+    assert found.multiply_adds == 216 * 16 * 16 + 80, "of one sample"
+
+
+def test_a_leading_axis_with_a_given_size_fixes_the_batch(tmp_path: Path) -> None:
+    found = network(exported.saved(exported.image_network(), tmp_path / "ours.onnx"), NetworkFeed({"batch": 6}))
+
+    assert (found.batch, found.batch_size, found.inputs[0].shape) == (None, 6, (6, 3, 16, 16))
+
+
+def test_a_first_axis_without_a_name_is_the_batch(tmp_path: Path) -> None:
+    found = network(exported.saved(exported.image_network(None), tmp_path / "ours.onnx"))
+
+    assert (found.batch, found.inputs[0].shape) == ("batch", (None, 3, 16, 16))
+
+
+def test_inputs_are_drawn_as_the_graph_and_the_entry_say(tmp_path: Path) -> None:
+    """Words are rows of the table that they are looked up in; the length and the mask are given."""
+    found = network(exported.saved(exported.text_network(), tmp_path / "ours.onnx"), LENGTH)
+
+    assert found.inputs == (
+        NetworkInput("words", "int64", (None, 12), below=100),
+        NetworkInput("mask", "int64", (None, 12), value=1),
+    )
+    assert found.dimensions == (("length", 12),)
+    assert found.multiply_adds == 12 * 8 * 8
+
+
+def test_every_thing_that_is_not_said_is_a_mistake(tmp_path: Path) -> None:
+    path = exported.saved(exported.text_network(), tmp_path / "ours.onnx")
+
+    assert mistakes(path) == [
+        "file: its input 'words' has a dynamic axis 'length'; give its size, as in dimensions: {length: 128}",
+        (
+            "file: its input 'mask' takes whole numbers, and nothing says which; write inputs: {mask: {below: N}} for "
+            "numbers from 0 to below N, or {value: 1} for ones"
+        ),
+    ]
+
+
+def test_what_the_network_lacks_is_a_mistake(tmp_path: Path) -> None:
+    path = exported.saved(exported.image_network(), tmp_path / "ours.onnx")
+
+    asked = NetworkFeed({"width": 3}, {"imag": Drawn(value=1), "image": Drawn(below=3)})
+
+    assert mistakes(path, asked) == [
+        "dimensions.width: the network has no dynamic axis 'width'; it has none besides the batch",
+        "inputs.imag: the network has no input 'imag'; did you mean 'image'?",
+        "inputs.image: 'image' takes real numbers; `below` is of whole ones",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"no network", b"\x08\x07"])
+def test_what_is_no_network_is_one_mistake(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "ours.onnx").write_bytes(content)
+
+    (mistake,) = mistakes(tmp_path / "ours.onnx")
+
+    assert mistake.startswith("file: 'ours.onnx' is no ONNX file")
+    assert mistake.endswith("; export the network again")
+
+
+def test_tensors_beside_the_file_belong_to_it(tmp_path: Path) -> None:
+    path = exported.saved(exported.image_network(), tmp_path / "ours.onnx", beside=True)
+
+    found = network(path)
+
+    assert [file.path for file in found.files] == ["ours.onnx", "ours.onnx.data"]
+    assert found.parameters == 216 + 8 + 80 + 10
+    assert found.multiply_adds == 216 * 16 * 16 + 80
+    listed = "".join(f"{file.sha256}  {file.path}\n" for file in found.files)
+    assert found.sha256 == hashlib.sha256(listed.encode()).hexdigest()
+
+
+def test_tensors_that_are_missing_or_elsewhere_are_mistakes(tmp_path: Path) -> None:
+    path = exported.saved(exported.image_network(), tmp_path / "ours.onnx", beside=True)
+    (tmp_path / "ours.onnx.data").unlink()
+    named = "file: it has tensors in the file 'ours.onnx.data', which"
+
+    assert mistakes(path) == [f"{named} is missing; put it beside the ONNX file"]
+
+    path.write_bytes(path.read_bytes().replace(b"ours.onnx.data", b"../secret.data"))
+    assert mistakes(path) == ["file: it has tensors in the file '../secret.data', which does not lie beside it"]
+
+
+def test_a_text_input_cannot_be_drawn(tmp_path: Path) -> None:
+    model = exported.image_network()
+    model.graph.input.append(helper.make_tensor_value_info("name", TensorProto.STRING, ["batch"]))
+
+    (mistake,) = mistakes(exported.saved(model, tmp_path / "ours.onnx"))
+
+    assert mistake == "file: its input 'name' is of the type STRING, which cannot be drawn"
+
+
+@pytest.mark.parametrize(
+    ("node", "shapes", "expected"),
+    [
+        (helper.make_node("MatMul", ["x", "w"], ["y"]), {"x": [2, 5, 3], "w": [3, 7]}, 2 * 5 * 3 * 7),
+        (helper.make_node("Gemm", ["x", "w"], ["y"], transA=1), {"x": [3, 2], "w": [3, 7]}, 2 * 3 * 7),
+        (helper.make_node("Einsum", ["x", "w"], ["y"], equation="bij,jk->bik"), {"x": [2, 5, 3], "w": [3, 7]}, 210),
+        (helper.make_node("ConvTranspose", ["x", "w"], ["y"]), {"x": [1, 3, 4, 4], "w": [3, 6, 2, 2]}, 48 * 24),
+        (helper.make_node("Conv", ["x", "w"], ["y"], group=3), {"x": [1, 3, 4, 4], "w": [6, 1, 3, 3]}, 6 * 4 * 9),
+        (
+            helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=5),
+            {"x": [4, 2, 3], "w": [1, 20, 3], "r": [1, 20, 5]},
+            4 * 2 * (20 * 3 + 20 * 5),
+        ),
+    ],
+)
+def test_multiply_adds_of_operators(tmp_path: Path, node: object, shapes: dict[str, list[int]], expected: int) -> None:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    graph = helper.make_graph([node], "one", values, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    path = exported.saved(exported.model_of(graph), tmp_path / "one.onnx")
+
+    found = network(path)
+
+    assert found.multiply_adds == expected // (found.batch_size or 1)
+
+
+def test_an_operator_that_is_not_onnx_leaves_multiply_adds_open(tmp_path: Path) -> None:
+    model = exported.image_network()
+    model.graph.node[1].domain = "com.acme"
+
+    found = network(exported.saved(model, tmp_path / "ours.onnx"))
+
+    assert found.multiply_adds is None
+    assert found.parameters == 216 + 8 + 80 + 10
+
+
+def test_single_numbers_are_no_parameters(tmp_path: Path) -> None:
+    model = exported.image_network()
+    model.graph.initializer.append(helper.make_tensor("epsilon", TensorProto.FLOAT, [], [1e-5]))
+    model.graph.initializer.append(helper.make_tensor("axes", TensorProto.INT64, [3], np.arange(3)))
+
+    assert network(exported.saved(model, tmp_path / "ours.onnx")).parameters == 216 + 8 + 80 + 10
