@@ -22,6 +22,8 @@ from benchmarks.workload import ModelWorkload
 COMMAND = struct.Struct("<i")
 """A command is the number of a batch, whose step is to be done, or one of the negative numbers."""
 SYNCHRONISE, LOSS, PEAK, DEVICE, RESET = -1, -2, -3, -4, -5
+_LAST_WORDS_S = 60.0
+"""Longest wait for the reason of a process that has ended."""
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -82,21 +84,27 @@ class _Worker:
         os.close(replying)
         os.close(troubling)
         self._replies = os.fdopen(reply, "rb")
-        threading.Thread(target=_end_in_trouble, args=(trouble, number), daemon=True).start()
+        self._watcher = threading.Thread(target=_end_in_trouble, args=(trouble, number), daemon=True)
+        self._watcher.start()
         try:
             pickle.dump((share, number, folder), self._process.stdin, protocol=4)
             self._process.stdin.flush()
         except BrokenPipeError:
-            self.answer()
+            self.await_end()
         self.descriptor = self._process.stdin.fileno()
 
     def answer(self):
-        """Return what the process answers to a question. If it has ended, this process is about to end."""
+        """Return what the process answers to a question."""
         line = self._replies.readline()
         if not line:
-            self._process.wait()
-            raise RuntimeError("the process of another device ended")
+            self.await_end()
         return json.loads(line.decode())
+
+    def await_end(self):
+        """Wait until the thread that watches the process ends this one too, with the reason that it was told."""
+        self._process.wait()
+        self._watcher.join(_LAST_WORDS_S)
+        raise RuntimeError("the process of another device ended")
 
 
 def _paths():
@@ -124,7 +132,6 @@ class _Session:
 
     def __init__(self, own, workers, workload):
         self._own, self._workers, self._workload = own, workers, workload
-        self._descriptors = tuple(worker.descriptor for worker in workers)
         self.batches = tuple(enumerate(own.batches))
         self.parameters = own.parameters
         self.weights, self.native_layers, self.predict = own.weights, own.native_layers, own.predict
@@ -133,14 +140,17 @@ class _Session:
         self._names = [own.device_in_use()] + self._ask(DEVICE)
 
     def _step_on_all(self):
-        own_step, write, descriptors = self._own.step, os.write, self._descriptors
+        own_step, write, workers = self._own.step, os.write, [(each, each.descriptor) for each in self._workers]
         commands = [COMMAND.pack(number) for number, _ in self.batches]
 
         def step(numbered):
             number, batch = numbered
             command = commands[number]
-            for descriptor in descriptors:
-                write(descriptor, command)
+            for worker, descriptor in workers:
+                try:
+                    write(descriptor, command)
+                except BrokenPipeError:
+                    worker.await_end()
             return own_step(batch)
 
         return step
@@ -180,8 +190,11 @@ class _Session:
         return dict(own, threads=own["threads"] and own["threads"] * len(self._names), parallel=shared)
 
     def _tell(self, command):
-        for descriptor in self._descriptors:
-            os.write(descriptor, COMMAND.pack(command))
+        for worker in self._workers:
+            try:
+                os.write(worker.descriptor, COMMAND.pack(command))
+            except BrokenPipeError:
+                worker.await_end()
 
     def _answers(self):
         return [worker.answer() for worker in self._workers]
