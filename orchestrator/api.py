@@ -27,6 +27,7 @@ from orchestrator.workflows.host.interference import InterferenceProof
 from orchestrator.workflows.interference import InterferenceOptions, prove
 from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
 from orchestrator.workflows.look.runs import EndedRepeat, RunsOptions, ShowOptions, ShowResult, runs, show
+from orchestrator.workflows.networks.anonymise import AnonymiseOptions, AnonymiseResult, anonymise
 from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, accept
 from orchestrator.workflows.nightly.ack import AckOptions, AckResult, ack
 from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, night
@@ -48,6 +49,8 @@ __all__ = [
     "AcceptResult",
     "AckOptions",
     "AckResult",
+    "AnonymiseOptions",
+    "AnonymiseResult",
     "Answer",
     "BuildOptions",
     "BuildResult",
@@ -109,6 +112,7 @@ __all__ = [
     "VerifyResult",
     "accept",
     "ack",
+    "anonymise",
     "build",
     "cancel",
     "clean",

@@ -51,6 +51,7 @@ COMMANDS = {
     "verify": ("ship.load", "Prove every byte of a bundle against its manifest."),
     "load": ("ship.load", "Verify a bundle, and put its images on the engine."),
     "push": ("ship.push", "Push the images of a plan to a registry."),
+    "anonymise": ("ship.anonymise", "Replace what a network has learned, and prove its speed."),
     "collect": ("ship.returns", "Gather runs into one checksummed file."),
     "merge": ("ship.returns", "Add the runs of such a file to those that are there."),
     "data": ("host.data", "Say which files datasets need, verify them, make stand-ins."),

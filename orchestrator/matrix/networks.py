@@ -117,7 +117,7 @@ def _read(source: Source, loc: Loc, entry: file.ModelEntry, folder: Path) -> tup
         entry.dimensions, {name: reading.Drawn(each.below, each.value) for name, each in entry.inputs.items()}
     )
     network, mistakes = reading.read(path, entry.name, asked)
-    wrong += [source.mistake((*loc, *each.keys), each.text) for each in mistakes]
+    wrong += [source.mistake((*loc, *each.keys), each.text + _remedy(each)) for each in mistakes]
     for key, default in _OF_LEARNING.items():
         if getattr(entry, key) not in {None, default}:
             text = "belongs to models that learn; an ONNX file is fed numbers by chance; drop this"
@@ -128,6 +128,15 @@ def _read(source: Source, loc: Loc, entry: file.ModelEntry, folder: Path) -> tup
             text = f"the file has a fixed batch of {fixed}, not {size}; export it with a dynamic axis"
             wrong.append(source.mistake((*loc, "batch_size"), text))
     return network, wrong
+
+
+def _remedy(mistake: reading.NetworkMistake) -> str:
+    what, name = mistake.lacks or ("", "")
+    if what == "dimensions":
+        return f"; give it, as in dimensions: {{{name}: {reading.example(name)}}}"
+    if what == "inputs":
+        return f"; write inputs: {{{name}: {{below: N}}}} for numbers from 0 to below N, or {{value: 1}} for ones"
+    return ""
 
 
 def _unusable(path: Path, text: str, folder: Path) -> str:

@@ -25,7 +25,7 @@ def multiply_adds(model: onnx.ModelProto, sizes: Mapping[str, int]) -> int | Non
     `sizes` are those of the dynamic axes by name. Returns None where the graph does not tell: in operators that are
     not ONNX's own, in loops and conditions, and where no shape can be inferred.
     """
-    flat = _inlined(model)
+    flat = inlined(model)
     if any(node.domain not in _ONNX or node.op_type in (*_CONTROL, "Attention") for node in flat.graph.node):
         return None
     shapes = inferred(flat, sizes)
@@ -52,7 +52,7 @@ def inferred(model: onnx.ModelProto, sizes: Mapping[str, int]) -> dict[str, tupl
     return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
-def _inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a model with its own functions put in the place of their calls."""
     import onnx.inliner  # noqa: PLC0415
 
@@ -81,10 +81,9 @@ def _light(model: onnx.ModelProto) -> onnx.ModelProto:
 def _with_sizes(model: onnx.ModelProto, sizes: Mapping[str, int]) -> onnx.ModelProto:
     for value in model.graph.input:
         for number, dim in enumerate(value.type.tensor_type.shape.dim):
-            if not dim.HasField("dim_value"):
-                name = dim.dim_param or (f"{value.name}.{number}" if number else "batch")
-                if name in sizes:
-                    dim.dim_value = sizes[name]
+            name = tensors.axis(value, number)
+            if isinstance(name, str) and name in sizes:
+                dim.dim_value = sizes[name]
     return model
 
 

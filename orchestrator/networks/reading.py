@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from orchestrator import limits
-from orchestrator.errors import InputError, did_you_mean
+from orchestrator.errors import did_you_mean
 from orchestrator.files import problem_of_path, size_and_sum
 from orchestrator.networks import counting, tensors
 from orchestrator.user_files import Network, NetworkInput, ScriptFile
@@ -25,8 +25,6 @@ KINDS = {
     "BOOL": "bool",
 }  # fmt: skip
 """Types of inputs that can be drawn, as ONNX and as NumPy name them."""
-BATCH = "batch"
-"""The name of the first axis of an input where the file has none for it."""
 _REAL = ("float16", "float32", "float64")
 Dims = tuple[int | str, ...]
 """Sizes of the axes of a value; the name of one that is dynamic."""
@@ -54,6 +52,8 @@ class NetworkMistake:
 
     keys: tuple[str, ...]
     text: str
+    lacks: tuple[str, str] | None = None
+    """What has to be said besides, `dimensions` or `inputs`, with the name that it is said of."""
 
 
 def read(path: Path, name: str, asked: NetworkFeed) -> tuple[Network | None, tuple[NetworkMistake, ...]]:
@@ -119,9 +119,7 @@ class _Reader:
             if dim not in self._asked.dimensions:
                 where = next(name for name, dims in self._dims.items() if dim in dims)
                 yield NetworkMistake(
-                    ("file",),
-                    f"its input {where!r} has a dynamic axis {dim!r}; give its size, as in "
-                    f"dimensions: {{{dim}: {_example(dim)}}}",
+                    ("file",), f"its input {where!r} has a dynamic axis {dim!r} without a size", ("dimensions", dim)
                 )
 
     def _mistakes_of_inputs(self) -> Iterator[NetworkMistake]:
@@ -136,11 +134,8 @@ class _Reader:
         for name, kind in self._kinds.items():
             is_whole = kind not in {*_REAL, "bool"} and not kind.startswith("!")
             if is_whole and name not in self._asked.inputs and name not in indexed:
-                yield NetworkMistake(
-                    ("file",),
-                    f"its input {name!r} takes whole numbers, and nothing says which; write inputs: {{{name}: "
-                    "{below: N}} for numbers from 0 to below N, or {value: 1} for ones",
-                )
+                text = f"its input {name!r} takes whole numbers, and nothing says which"
+                yield NetworkMistake(("file",), text, ("inputs", name))
 
     def network(self, name: str) -> Network:
         """Return the network, of a file without a mistake."""
@@ -149,7 +144,9 @@ class _Reader:
         files = tuple(
             ScriptFile(each, *size_and_sum(self._path.parent / each)) for each in (self._path.name, *self._external())
         )
-        counted = counting.multiply_adds(self._model, {**self._asked.dimensions, BATCH: 1, self._batch or BATCH: 1})
+        counted = counting.multiply_adds(
+            self._model, {**self._asked.dimensions, tensors.BATCH: 1, self._batch or tensors.BATCH: 1}
+        )
         return Network(
             name=name,
             entry=self._path.name,
@@ -204,15 +201,7 @@ class _Reader:
 
 
 def _dims(value: onnx.ValueInfoProto) -> Dims:
-    """Return the sizes of an input's axes.
-
-    A dynamic axis without a name is called `INPUT.NUMBER`. The first one is that of the batch, in whatever input.
-    """
-    dims = value.type.tensor_type.shape.dim
-    return tuple(
-        dim.dim_value if dim.HasField("dim_value") else dim.dim_param or (f"{value.name}.{number}" if number else BATCH)
-        for number, dim in enumerate(dims)
-    )
+    return tuple(tensors.axis(value, number) for number in range(len(value.type.tensor_type.shape.dim)))
 
 
 def _kind(value: onnx.ValueInfoProto) -> str:
@@ -239,13 +228,6 @@ def _problem_of_location(path: Path, location: str) -> str:
     return f"cannot be carried: its name {problem}" if problem else ""
 
 
-def _example(dim: str) -> int:
+def example(dim: str) -> int:
+    """Return a usual size of a dynamic axis of that name."""
     return 224 if any(word in dim.lower() for word in ("height", "width")) else 128
-
-
-def read_or_raise(path: Path, name: str, asked: NetworkFeed | None = None) -> Network:
-    """Read an ONNX file. Raises `InputError` with every mistake."""
-    network, mistakes = read(path, name, asked or NetworkFeed())
-    if network is None:
-        raise InputError(*(f"{path}: {mistake.text}" for mistake in mistakes))
-    return network

@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import onnx
 
+BATCH = "batch"
+"""The name of the first axis of a value where the file has none for it."""
 _QUANTISED = ("INT8", "UINT8", "INT4", "UINT4")
 _REAL = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")
+
+
+def axis(value: onnx.ValueInfoProto, number: int) -> int | str:
+    """Return the size of an axis of a value, or the name of one that is dynamic.
+
+    One without a name is called `VALUE.NUMBER`. The first one is that of the batch, in whatever value.
+    """
+    dim = value.type.tensor_type.shape.dim[number]
+    if dim.HasField("dim_value"):
+        return int(dim.dim_value)
+    return dim.dim_param or (f"{value.name}.{number}" if number else BATCH)
 
 
 def every(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:

@@ -42,7 +42,7 @@ SCHEMAS = (
     "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "kubernetes-jobs", "report", "side-by-side",
     "runs", "repeats", "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record",
     "accepted-release", "answered-alarms", "watch-status", "history", "exported-bundle", "verified-bundle",
-    "loaded-bundle", "pushed-images", "collected-runs", "merged-runs",
+    "loaded-bundle", "pushed-images", "anonymised-network", "collected-runs", "merged-runs",
     "datasets", "fitness", "fleet", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""

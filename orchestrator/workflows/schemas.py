@@ -28,7 +28,7 @@ from orchestrator.reporting.reports.run.value import REPORT
 from orchestrator.reporting.reports.side_by_side_data import RUNS_SIDE_BY_SIDE
 from orchestrator.reporting.reports.watch_data import WATCH_STATUS
 from orchestrator.results.schemas import CONTRACT, contract_schema
-from orchestrator.workflows.documents import host, look, measure, records, ship
+from orchestrator.workflows.documents import host, look, measure, networks, records, ship
 
 DOCUMENTS: tuple[DocumentKind, ...] = (
     PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES, measure.CANCELLED_RUN, measure.KUBERNETES_JOBS,
@@ -36,7 +36,7 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE,
     records.ANSWERED_ALARMS, WATCH_STATUS, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,
-    ship.COLLECTED_RUNS, ship.MERGED_RUNS,
+    networks.ANONYMISED_NETWORK, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
     host.DATASETS, host.FITNESS, host.FLEET, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""

@@ -35,6 +35,7 @@ from orchestrator.workflows.ship import export, load, push
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
 from orchestrator.workflows.ship.push import PushResult
+from tests import exported
 from tests.unit.cli.conftest import Program
 from tests.unit.workflows.fleet.judged import JUDGED
 
@@ -73,6 +74,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "verified-bundle": ("verify", "bundle"),
     "loaded-bundle": ("load", "bundle"),
     "pushed-images": ("push", "registry:5000"),
+    "anonymised-network": ("anonymise", "ours.onnx", "--no-speed"),
     "collected-runs": ("collect", "20260201", "--results", "hosts"),
     "merged-runs": ("merge", "hosts.tar.zst"),
     "datasets": ("data",),
@@ -111,6 +113,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nightly").mkdir()
     state = State(watched="mxnet", alarms=(Alarm(release="1.6.0", cell="cpu/mlp-train-b32", metric="throughput"),))
     NightFiles(tmp_path / "nightly").write_state(state)
+    exported.saved(exported.image_network(), tmp_path / "ours.onnx")
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "mxnet-1.5.1-py3-none-any.whl").touch()
     for name, value in (("PIP_NO_INDEX", "1"), ("PIP_FIND_LINKS", str(tmp_path / "wheels"))):

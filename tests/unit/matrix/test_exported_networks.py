@@ -133,6 +133,7 @@ def test_the_long_form_loads_as_an_equal_matrix_from_elsewhere(
         ("  - {name: ours, file: nets/ours.onnx, dataset: digits}", ["m.yaml:5:40: models: belongs to models that learn; an ONNX file is fed numbers by chance; drop this"]),
         ("  - {name: lenet, dimensions: {length: 8}}", ["m.yaml:5:19: models: belongs to an ONNX file; add file: NAME.onnx, or drop this"]),
         ("  - {name: ours, file: nets/ours.onnx}\n  - {name: ours, file: nets/fixed.onnx}", ["m.yaml:6:5: models: ours is another network on line 5; give one of them another name"]),
+        ("  - {name: ours, file: nets/text.onnx}", ["m.yaml:5:24: models.file: its input 'mask' takes whole numbers, and nothing says which; write inputs: {mask: {below: N}} for numbers from 0 to below N, or {value: 1} for ones", "m.yaml:5:24: models.file: its input 'words' has a dynamic axis 'length' without a size; give it, as in dimensions: {length: 128}"]),
         ("  - {name: ours, file: nets/text.onnx, dimensions: {length: 8}, inputs: {mask: {}}}", ["m.yaml:5:80: models.inputs.mask: has below or value; keep one of them"]),
     ],
 )  # fmt: skip

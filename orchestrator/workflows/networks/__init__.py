@@ -1,0 +1,1 @@
+"""Exported networks, made fit to leave the house."""

@@ -1,0 +1,212 @@
+"""An anonymous network has the operators and shapes of the original, and nothing of what it has learned."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from orchestrator.networks import anonymise
+from orchestrator.networks.anonymise import Choices
+from tests import exported
+
+NOTHING = Choices()
+
+
+def made_of(model: onnx.ModelProto, choices: Choices = NOTHING, seed: int = 0) -> anonymise.Anonymised:
+    original = anonymise.prepared(model)
+    assert anonymise.refusals(original, choices) == ()
+    made = anonymise.anonymised(original, choices, seed)
+    assert anonymise.left(original, made) == ()
+    onnx.checker.check_model(made.model, full_check=True)
+    return made
+
+
+def stored(model: onnx.ModelProto) -> list[Any]:
+    return [numpy_helper.to_array(each) for each in model.graph.initializer]
+
+
+def told(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The network with everything in it that tells of its house."""
+    model.doc_string = "acme secret"
+    model.metadata_props.add(key="acme", value="secret")
+    model.graph.doc_string = "acme graph"
+    model.graph.input[0].doc_string = "acme input"
+    model.graph.initializer[0].doc_string = "acme tensor"
+    for node in model.graph.node:
+        node.name, node.doc_string = f"acme/{node.op_type}", "acme node"
+    model.graph.value_info.append(helper.make_tensor_value_info("acme_value", TensorProto.FLOAT, ["acme_axis"]))
+    return model
+
+
+@pytest.mark.parametrize("network", [exported.image_network, exported.text_network])
+def test_no_name_and_no_text_is_left(network: Any) -> None:
+    model = told(network())
+
+    made = made_of(model)
+
+    written = made.model.SerializeToString()
+    for text in ("acme", "secret", "stem", "head", "image", "scores", "words", "mask", "length", "batch", "table"):
+        assert text.encode() not in written, text
+
+
+@pytest.mark.parametrize("network", [exported.image_network, exported.text_network])
+def test_it_computes_values_of_the_same_shapes(network: Any) -> None:
+    model = network()
+    made = made_of(model)
+    fed = {
+        "image": np.ones((2, 3, 16, 16), "f4"), "words": np.ones((2, 5), "i8"), "mask": np.ones((2, 5), "i8"),
+    }  # fmt: skip
+    fed = {name: fed[name] for name in made.inputs}
+
+    before = ReferenceEvaluator(model).run(None, fed)
+    after = ReferenceEvaluator(made.model).run(None, {made.inputs[name]: array for name, array in fed.items()})
+
+    assert [each.shape for each in after] == [each.shape for each in before]
+    for one, other in zip(before, after, strict=True):
+        assert not np.allclose(one, other, rtol=0.1)
+        assert np.isfinite(other).all()
+
+
+def test_learned_tensors_are_of_the_same_scale_and_others_are_kept() -> None:
+    model = exported.text_network()
+
+    made = made_of(model)
+
+    (table, kernel, last), (former, other, axis) = stored(made.model), stored(model)
+    assert (table.shape, table.dtype) == (former.shape, former.dtype)
+    assert abs(np.corrcoef(table.ravel(), former.ravel())[0, 1]) < 0.15
+    assert table.std() == pytest.approx(former.std(), rel=0.15)
+    assert not np.array_equal(kernel, other)
+    assert np.array_equal(last, axis)
+    assert [each.name for each in made.replaced] == ["table", "kernel"]
+    assert [(each.name, each.why) for each in made.kept] == [("last", "a single number")]
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    first, second, other = (
+        made_of(exported.image_network(), seed=seed).model.SerializeToString() for seed in (0, 0, 1)
+    )
+
+    assert first == second != other
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "float64"])
+def test_positive_tensors_stay_positive(kind: str) -> None:
+    variance = np.random.default_rng(0).uniform(1e-4, 2, 1000).astype(kind)
+
+    drawn = anonymise.replacement(variance, "FLOAT", 0)
+
+    assert (drawn > 0).all()
+    assert np.log(drawn.astype(float)).std() == pytest.approx(np.log(variance.astype(float)).std(), rel=0.1)
+
+
+def test_whole_numbers_stay_in_their_range() -> None:
+    weight = np.random.default_rng(0).integers(-100, 90, 1000).astype("int8")
+
+    drawn = anonymise.replacement(weight, "INT8", 0)
+
+    assert drawn.dtype == np.int8
+    assert (weight.min() <= drawn.min(), drawn.max() <= weight.max()) == (True, True)
+    assert (drawn == weight).mean() < 0.1
+
+
+def test_equal_tensors_get_equal_numbers() -> None:
+    values = np.random.default_rng(0).standard_normal((4, 4)).astype("f4")
+
+    first, second = (anonymise.replacement(values.copy(), "FLOAT", 0) for _ in range(2))
+
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, values)
+
+
+def _with_constant(name: str, value: Any) -> onnx.ModelProto:
+    """A network that adds a constant to its scores."""
+    model = exported.image_network()
+    model.graph.node.insert(0, helper.make_node("Constant", [], ["shift"], **{name: value}))
+    model.graph.node[-1].output[0] = "before"
+    model.graph.node.append(helper.make_node("Add", ["before", "shift"], ["scores"]))
+    return model
+
+
+def test_constants_that_are_lists_are_replaced() -> None:
+    made = made_of(_with_constant("value_floats", [0.1 * each for each in range(10)]))
+
+    assert "shift" in {each.name for each in made.replaced}
+
+
+def test_functions_are_put_in_place_of_their_calls() -> None:
+    model = exported.image_network()
+    opset = helper.make_opsetid("", exported.OPSET)
+    model.functions.append(
+        helper.make_function("com.acme", "Act", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [opset])
+    )
+    model.opset_import.append(helper.make_opsetid("com.acme", 1))
+    model.graph.node[1].op_type, model.graph.node[1].domain = "Act", "com.acme"
+
+    made = made_of(model)
+
+    assert [node.op_type for node in made.model.graph.node][1] == "Relu"
+    assert b"acme" not in made.model.SerializeToString()
+
+
+def _strange(model: onnx.ModelProto) -> onnx.ModelProto:
+    model.graph.node[1].domain = "com.acme"
+    return model
+
+
+def _texted(model: onnx.ModelProto) -> onnx.ModelProto:
+    model.graph.node[1].attribute.append(helper.make_attribute("note", "secret"))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        (_strange(exported.image_network()), "operator 'Relu' is one of 'com.acme', whose attributes are not known"),
+        (_texted(exported.image_network()), "attribute 'note' of 'Relu' holds a text; export without it"),
+        (_with_constant("value_string", "secret"), "attribute 'value_string' of 'Constant' holds a text"),
+        (
+            _with_constant("value", numpy_helper.from_array(np.array([0.3, 0.7] * 5, "f4"))),
+            "tensor 'shift' may be learned or decide what is computed (input 1 of Add, with 2 different values)",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused(model: onnx.ModelProto, line: str) -> None:
+    (said,) = anonymise.refusals(anonymise.prepared(model), NOTHING)
+
+    assert said.startswith(line)
+
+
+@pytest.mark.parametrize("choices", [Choices(replaced=frozenset({"shift"})), Choices(kept=frozenset({"shift"}))])
+def test_a_user_decides_what_cannot_be_told_apart(choices: Choices) -> None:
+    values = np.array([0.3, 0.7] * 5, "f4")
+
+    made = made_of(_with_constant("value", numpy_helper.from_array(values)), choices)
+
+    now = numpy_helper.to_array(made.model.graph.node[0].attribute[0].t)
+    assert np.array_equal(now, values) == bool(choices.kept)
+
+
+def test_a_choice_of_no_tensor_is_a_mistake() -> None:
+    model = anonymise.prepared(exported.image_network())
+
+    assert anonymise.refusals(model, Choices(kept=frozenset({"stm"}))) == (
+        "--keep stm: the network stores no such tensor",
+    )
+
+
+def test_what_is_left_is_told() -> None:
+    """A name or a tensor that was forgotten is found before anything is written."""
+    original = anonymise.prepared(exported.image_network())
+    made = anonymise.anonymised(original, NOTHING, 0)
+    made.model.graph.node[1].doc_string = "stem.weight"
+    made.model.graph.initializer[0].CopyFrom(original.graph.initializer[0])
+    made.model.graph.initializer[0].name = made.renamed[0]
+
+    assert anonymise.left(original, made) == (
+        "the name 'stem.weight' is left",
+        "the values of 'stem.weight' are left",
+    )
