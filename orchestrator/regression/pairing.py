@@ -10,6 +10,7 @@ from orchestrator.matrix import FrameworkAxes, Include, Matrix
 from orchestrator.matrix.model import parse_pin
 from orchestrator.planning import Selection, plan
 from orchestrator.planning.selection import matches
+from orchestrator.regression.package_sides import holds, with_package
 from orchestrator.regression.sides import Side, side_axes
 
 EVERYTHING = Selection()
@@ -49,7 +50,9 @@ class Pairing:
     new: tuple[Unpaired, ...] = ()
 
 
-_Key = tuple[str, Workload, Options, str, tuple[tuple[str, str], ...]]
+_FRAMEWORK = "framework "
+"""The axis of several frameworks that hold one package. No package has a name with a blank."""
+_Key = tuple[str, str, Workload, Options, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +64,21 @@ class PairPlanner:
     models: Mapping[str, ModelInfo]
     limit: int
     """Most combinations of one side."""
-    _plans: dict[tuple[str, FrameworkAxes], Plan] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _plans: dict[tuple[str, FrameworkAxes | None], Plan] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def pair(self, baseline: Side, candidate: Side, selection: Selection = EVERYTHING) -> Pairing:
         """Put two sides in place of the matrix's frameworks, and pair their cells by system, workload and options.
 
         Both sides run on the same Python wherever the catalog has one for both. Otherwise a change of Python would
-        look like a change of the release. Raises `InputError` where a side cannot be planned, or nothing is left to
-        pair.
+        look like a change of the release. Two releases of a package leave the frameworks: each cell whose environment
+        holds the package is paired with itself. Raises `InputError` where a side cannot be planned, or nothing is left
+        to pair.
         """
         sides = (baseline, candidate)
+        if baseline.is_package or candidate.is_package:
+            return _selected(self._paired_packages(sides), selection)
         if self.catalog.family(baseline.name) != self.catalog.family(candidate.name):
             raise InputError(
                 f"{baseline.pin} and {candidate.pin} are different frameworks, not releases of one; "
@@ -80,24 +88,42 @@ class PairPlanner:
         plans = [self._plan(side, each) for side, each in zip(sides, axes, strict=True)]
         return _selected(_paired(sides, plans), selection)
 
-    def _plan(self, side: Side, axes: FrameworkAxes) -> Plan:
-        """Return the plan of one side."""
-        key = (side.pin, axes)
+    def _paired_packages(self, sides: tuple[Side, Side]) -> Pairing:
+        """Pair each cell that holds a package with itself. Raises `InputError` if the sides are not of one package."""
+        one, other = sides
+        if (one.is_package, one.name) != (other.is_package, other.name):
+            raise InputError(
+                f"{one.pin} and {other.pin} are not releases of one package: name the same one on both sides"
+            )
+        return _paired(sides, [self._plan(side) for side in sides])
+
+    def _plan(self, side: Side, axes: FrameworkAxes | None = None) -> Plan:
+        """Return the plan of one side, with the entry of its framework unless it is a package."""
+        key = (side.pin, axes) if axes else (f"{side.text} on Python {side.python}", None)
         if key not in self._plans:
             self._plans[key] = self._planned(side, axes)
         return self._plans[key]
 
-    def _planned(self, side: Side, axes: FrameworkAxes) -> Plan:
-        include = tuple(_for_side(entry, side) for entry in self.matrix.include)
-        matrix = replace(self.matrix, scripts=(), frameworks=(axes,), include=include, study=None)
+    def _planned(self, side: Side, axes: FrameworkAxes | None) -> Plan:
+        if axes is None:
+            matrix = replace(with_package(self.matrix, self.catalog, side), study=None)
+        else:
+            include = tuple(_for_side(entry, side) for entry in self.matrix.include)
+            matrix = replace(self.matrix, scripts=(), frameworks=(axes,), include=include, study=None)
         try:
             planned = plan(matrix, self.catalog, self.models, limit=self.limit)
         except InputError as error:
             raise InputError(*(f"{side.pin}: {message}" for message in error.messages)) from None
-        release = (side.name, side.version)
-        cells = tuple(cell for cell in planned.cells if (cell.framework.name, cell.framework.version) == release)
+        cells = tuple(cell for cell in planned.cells if _is_of(cell, side))
         images = {cell.image for cell in cells}
         return replace(planned, cells=cells, images=tuple(image for image in planned.images if image.name in images))
+
+
+def _is_of(cell: Cell, side: Side) -> bool:
+    """Return true if a cell measures a side."""
+    if side.is_package:
+        return holds(cell, side)
+    return (cell.framework.name, cell.framework.version) == (side.name, side.version)
 
 
 def _for_side(include: Include, side: Side) -> Include:
@@ -135,12 +161,14 @@ def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
 def _keys(plans: Sequence[Plan], sides: tuple[Side, Side]) -> Callable[[Cell], _Key]:
     """Return the key that both cells of a pair share, with Python and packages if both sides have them as axes."""
     pythons = [{cell.framework.python for cell in plan.cells} for plan in plans]
-    pinned = {name for side in sides for name, _ in side.packages}
+    pinned = {name for side in sides for name in side.pins}
+    of_package = sides[0].is_package
 
     def key(cell: Cell) -> _Key:
         python = cell.framework.python if pythons[0] == pythons[1] else ""
         packages = tuple(each for each in cell.framework.packages if each[0] not in pinned)
-        return cell.system.name, cell.workload, cell.options, python, packages
+        framework = cell.framework.label if of_package else ""
+        return framework, cell.system.name, cell.workload, cell.options, python, packages
 
     return key
 
@@ -160,6 +188,8 @@ def _varied(cells: Sequence[Cell]) -> frozenset[str]:
     """Return the axes of the environment that the id of a pair has to name."""
     baseline = cells[::2]
     axes = {"python"} if len({cell.framework.python for cell in baseline}) > 1 else set()
+    if len({cell.framework.label for cell in baseline}) > 1:
+        axes.add(_FRAMEWORK)
     for name in {name for cell in baseline for name, _ in cell.framework.packages}:
         if len({dict(cell.framework.packages).get(name) for cell in baseline}) > 1:
             axes.add(name)
@@ -169,7 +199,8 @@ def _varied(cells: Sequence[Cell]) -> frozenset[str]:
 def _pair_id(cell: Cell, varied: frozenset[str]) -> str:
     axes = [("python", cell.framework.python), *cell.framework.packages]
     suffix = "".join(f"-{name}={value}" for name, value in axes if name in varied)
-    return f"{cell.system.name}{suffix}/{cell.id.partition('/')[2]}"
+    framework = cell.framework.label.replace(" ", "-") + "-" if _FRAMEWORK in varied else ""
+    return f"{framework}{cell.system.name}{suffix}/{cell.id.partition('/')[2]}"
 
 
 def _unpaired(cell: Cell, other: Plan, varied: frozenset[str]) -> Unpaired:

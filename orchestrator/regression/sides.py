@@ -1,11 +1,13 @@
-"""A side of a regression test, which is a framework release with its pinned packages, and the matrix entry of each."""
+"""A side of a regression test, which is a release of a framework or of a package, and the matrix entry of each."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
+from pydantic import Field
 
 from orchestrator.catalog import Catalog, UnsupportedError
 from orchestrator.domain import Framework
@@ -19,10 +21,10 @@ _EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side, a release of a framework with its pinned packages."""
+    """One side, a release of a framework or of a package, with further pinned packages."""
 
     name: str
-    """The name in the catalog."""
+    """The name in the catalog, or the canonical name of a package."""
     version: str
     """A version of the catalog, or of an entry of the matrix with the user's own image."""
     backend: tuple[str, str] | None = None
@@ -31,10 +33,12 @@ class Side:
     """Versions of other packages, sorted by name."""
     python: str = ""
     """The one Python that it must run on; if empty, pairing chooses one for both sides."""
+    is_package: Annotated[bool, Field(exclude_if=lambda is_package: not is_package)] = False
+    """True if it is a package in the environments of the matrix, whose frameworks stay as they are."""
 
     @property
     def pin(self) -> str:
-        """Return the pin of the framework, as in `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
+        """Return the pin that comes first, as in `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
         on = f" on {self.backend[0]}=={self.backend[1]}" if self.backend else ""
         return f"{self.name}=={self.version}{on}"
 
@@ -50,10 +54,16 @@ class Side:
         beside = " and ".join(f"{name} {version}" for name, version in self.packages)
         return f"{own} with {beside}" if beside else own
 
+    @property
+    def pins(self) -> dict[str, str]:
+        """Return the versions of all packages that it sets besides a framework's own."""
+        return dict(self.packages) | ({self.name: self.version} if self.is_package else {})
 
-def parse_side(text: str, option: str, catalog: Catalog) -> Side:
+
+def parse_side(text: str, option: str, catalog: Catalog, held: Collection[str] = ()) -> Side:
     """Read a side, such as `mxnet==1.9.1,numpy==1.22.4`. `option` is where it was written, for messages.
 
+    `held` are the packages, besides frameworks, that a side may be a release of: those that the matrix names.
     Raises `InputError` with every mistake, each in a line.
     """
     first, *rest = [part.strip() for part in text.split(",")]
@@ -61,16 +71,21 @@ def parse_side(text: str, option: str, catalog: Catalog) -> Side:
         pin = parse_pin(first)
     except ValueError:
         raise InputError(f"{option} {text!r}: no pin of a framework; write one such as {_EXAMPLE}") from None
-    mistakes = [*_framework_mistakes(pin, catalog)]
+    is_package = catalog.entry(pin.name) is None and canonicalize_name(pin.name) in held
+    mistakes = [*_package_mistakes(pin)] if is_package else [*_framework_mistakes(pin, catalog, held)]
     packages: dict[str, str] = {}
     for part in rest:
-        problem = _package(part, packages, {pin.name, pin.backend.name if pin.backend else ""})
+        names = {pin.name, pin.backend.name if pin.backend else ""}
+        problem = _package(part, packages, names, pin.name if is_package else "the framework")
         if problem:
             mistakes.append(problem)
     if mistakes:
         raise InputError(*(f"{option} {text!r}: {mistake}" for mistake in mistakes))
+    pinned = tuple(sorted(packages.items()))
+    if is_package:
+        return Side(canonicalize_name(pin.name), pin.version or "", packages=pinned, is_package=True)
     backend = (pin.backend.name, pin.backend.version or "") if pin.backend else None
-    return Side(pin.name, pin.version or "", backend, tuple(sorted(packages.items())))
+    return Side(pin.name, pin.version or "", backend, pinned)
 
 
 def watched_version(text: str) -> str:
@@ -86,8 +101,22 @@ def side_of(framework: Framework) -> Side:
     )
 
 
-def _framework_mistakes(pin: Pin, catalog: Catalog) -> list[str]:
+def _package_mistakes(pin: Pin) -> list[str]:
+    mistakes = []
+    if pin.backend is not None:
+        mistakes.append(f"the package {pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
+    if pin.version is None:
+        mistakes.append(f"names no one release; write it with '==', such as {pin.name}==1.22.4")
+    elif not _is_version(pin.version):
+        mistakes.append(f"{pin.version!r} is no version such as 1.22.4")
+    return mistakes
+
+
+def _framework_mistakes(pin: Pin, catalog: Catalog, held: Collection[str]) -> list[str]:
     entry = catalog.entry(pin.name)
+    if entry is None and held:
+        hint = did_you_mean(pin.name, (*catalog.names(), *sorted(held)))
+        return [f"unknown framework {pin.name!r}, and the matrix names no such package in `packages`{hint}"]
     if entry is None:
         return [f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}"]
     mistakes = []
@@ -108,22 +137,31 @@ def _framework_mistakes(pin: Pin, catalog: Catalog) -> list[str]:
     return mistakes
 
 
-def _package(part: str, packages: dict[str, str], frameworks: set[str]) -> str:
-    """Add a package to the pinned ones. Return what is wrong with it, or an empty text."""
+def _package(part: str, packages: dict[str, str], frameworks: set[str], what: str) -> str:
+    """Add a package to the pinned ones. Return the mistake in it, or an empty text.
+
+    `what` is pinned by the beginning of the side already, for messages.
+    """
     name, mark, version = (piece.strip() for piece in part.partition("=="))
     if not mark or not re.fullmatch(DISTRIBUTION, name):
         return f"{part!r} is no package with its version, such as numpy==1.22.4"
-    try:
-        Version(version)
-    except InvalidVersion:
+    if not _is_version(version):
         return f"{version!r} in {part!r} is no version such as 1.22.4"
     canonical = canonicalize_name(name)
     if canonical in {canonicalize_name(framework) for framework in frameworks if framework}:
-        return f"{part!r} pins the framework once more; its version stands at the beginning"
+        return f"{part!r} pins {what} once more; its version stands at the beginning"
     if canonical in packages:
         return f"{name!r} is pinned twice; keep one"
     packages[canonical] = version
     return ""
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
 
 
 def side_axes(matrix: Matrix, catalog: Catalog, sides: tuple[Side, Side]) -> tuple[FrameworkAxes, FrameworkAxes]:

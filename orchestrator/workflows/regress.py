@@ -36,7 +36,7 @@ class RegressOptions(SourceOptions, MeasureOptions):
     """
 
     baseline: str | None = None
-    """The release in use, as in `mxnet==1.5.1`, or with packages as in `mxnet==1.9.1,numpy==1.22.4`."""
+    """The release in use, as in `mxnet==1.5.1`, with packages as in `mxnet==1.9.1,numpy==1.22.4`, or of a package."""
     candidate: str | None = None
     """The release that is to take its place."""
     file: Path | None = None

@@ -53,7 +53,7 @@ Baseline = Annotated[
     typer.Option(
         "--baseline",
         metavar="PIN",
-        help="What is in use: 'mxnet==1.5.1', or with packages 'mxnet==1.9.1,numpy==1.22.4'.",
+        help="What is in use: 'mxnet==1.5.1', with packages 'mxnet==1.9.1,numpy==1.22.4', or a package of the matrix.",
     ),
 ]
 Candidate = Annotated[str | None, typer.Option("--candidate", metavar="PIN", help="What is to take its place.")]

@@ -16,8 +16,10 @@ from orchestrator.regression.anchoring import Anchor
 from orchestrator.regression.judge.evidence import cell_evidence, moved, one_run
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
+from orchestrator.regression.package_sides import side_label
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
+from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.files import Trial, write_regression
 from orchestrator.regression.trials.questions import PairQuestion, anchored, questions
 from orchestrator.results.growing import GrowingRun, growing_run, with_repeats
@@ -149,8 +151,8 @@ def _summary(conduct: _Conduct) -> Regression:
         created_at=record.created_at,
         host=str(record.host.get("hostname") or ""),
         runtime=record.runtime,
-        baseline=SideRecord(text=trial.baseline.text, label=trial.baseline.label, python=_python(findings, 0)),
-        candidate=SideRecord(text=trial.candidate.text, label=trial.candidate.label, python=_python(findings, 1)),
+        baseline=_side_record(trial.baseline, plan, _python(findings, 0)),
+        candidate=_side_record(trial.candidate, plan, _python(findings, 1)),
         measurement_version=max((known.measurement_version for known in findings), default=0),
         alpha=trial.rules.alpha,
         family=trial.rules.family(trial.compared),
@@ -162,6 +164,10 @@ def _summary(conduct: _Conduct) -> Regression:
         pairs=tuple(pairs),
         anchored=anchored(trial.anchor, conduct.anchored, cells, run.run) if trial.anchor else None,
     )
+
+
+def _side_record(side: Side, plan: Plan, python: str) -> SideRecord:
+    return SideRecord(text=side.text, label=side_label(side, plan.cells), python=python)
 
 
 def _python(findings: Sequence[PairFindings], side: int) -> str:

@@ -13,6 +13,7 @@ from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
 from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.planning import Selection
+from orchestrator.regression.package_sides import held_packages
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
 from orchestrator.regression.rules import Rules, short_repeats
 from orchestrator.regression.sides import Side, parse_side
@@ -68,7 +69,7 @@ class RegressionSetup:
 
     def side(self, text: str, option: str) -> Side:
         """Read a side. Raises `InputError` with its mistakes."""
-        return parse_side(text, option, self.planner.catalog)
+        return parse_side(text, option, self.planner.catalog, held_packages(self.matrix, self.planner.catalog))
 
     def pair(self, baseline: Side, candidate: Side, selection: Selection = EVERYTHING) -> Pairing:
         """Pair two sides, with the data that their cells need. Raises `InputError` with every mistake."""

@@ -5,6 +5,7 @@ import pytest
 from orchestrator import catalog, matrix
 from orchestrator.catalog import Catalog
 from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.regression.package_sides import held_packages
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner, Selection
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.sides import parse_side
@@ -32,7 +33,11 @@ class Pairer:
         text += "".join(f"\n{key}: {value}" for key, value in rest.items() if key not in given)
         self.path.write_text(text, encoding="utf-8")
         loaded = matrix.load(self.path, self.catalog, self.models)
-        sides = parse_side(baseline, "--baseline", self.catalog), parse_side(candidate, "--candidate", self.catalog)
+        held = held_packages(loaded, self.catalog)
+        sides = [
+            parse_side(text, option, self.catalog, held)
+            for text, option in ((baseline, "--baseline"), (candidate, "--candidate"))
+        ]
         return PairPlanner(loaded, self.catalog, self.models, DEFAULT_CELLS).pair(*sides, selection)
 
 

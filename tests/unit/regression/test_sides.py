@@ -58,3 +58,34 @@ def test_all_mistakes_of_a_side_come_at_once(five_frameworks: Catalog) -> None:
         parse_side("mxnet,numpy,scipy==x", "--baseline", five_frameworks)
 
     assert len(caught.value.messages) == 3
+
+
+def test_a_side_may_be_a_package_of_the_matrix(five_frameworks: Catalog) -> None:
+    """A package that the matrix names is a side, under its canonical name, with further packages next to it."""
+    side = parse_side("NumPy==1.26.4,scipy==1.8", "--baseline", five_frameworks, {"numpy", "onnx"})
+
+    assert side == Side("numpy", "1.26.4", None, (("scipy", "1.8"),), is_package=True)
+    assert side.text == "numpy==1.26.4,scipy==1.8"
+    assert side.pins == {"numpy": "1.26.4", "scipy": "1.8"}
+    assert not parse_side("mxnet==1.9.1", "--baseline", five_frameworks, {"numpy", "mxnet"}).is_package
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "nunpy==1.26",
+            "unknown framework 'nunpy', and the matrix names no such package in `packages`; did you mean 'numpy'?",
+        ),
+        ("numpy", "names no one release; write it with '==', such as numpy==1.22.4"),
+        ("numpy>=1.2", "names no one release; write it with '==', such as numpy==1.22.4"),
+        ("numpy==new", "'new' is no version such as 1.22.4"),
+        ("numpy==1.2 on mxnet==1.5", "the package 'numpy' runs on no backend; drop 'on mxnet'"),
+        ("numpy==1.2,NumPy==1.3", "'NumPy==1.3' pins numpy once more; its version stands at the beginning"),
+    ],
+)
+def test_each_mistake_of_a_package_has_a_remedy(five_frameworks: Catalog, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_side(text, "--baseline", five_frameworks, {"numpy"})
+
+    assert caught.value.messages == (f"--baseline {text!r}: {said}",)
