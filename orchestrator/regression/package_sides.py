@@ -47,10 +47,15 @@ def holds(cell: Cell, side: Side) -> bool:
 
 def side_label(side: Side, cells: Iterable[Cell]) -> str:
     """Return a side for people. One of a package names the frameworks too, as in `numpy 1.26.4 in torch 2.13.0`."""
+    kept = kept_frameworks(side, cells)
+    return f"{side.label} in {kept}" if kept else side.label
+
+
+def kept_frameworks(side: Side, cells: Iterable[Cell]) -> str:
+    """Return the frameworks that stay as they are next to a package, or an empty text if a framework is the side."""
     if not side.is_package:
-        return side.label
-    kept = list(dict.fromkeys(cell.framework.label for cell in cells))
-    return f"{side.label} in {listing(kept)}" if kept else side.label
+        return ""
+    return listing(list(dict.fromkeys(cell.framework.label for cell in cells)))
 
 
 def _held(axes: FrameworkAxes, catalog: Catalog) -> frozenset[str]:

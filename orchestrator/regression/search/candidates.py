@@ -24,6 +24,12 @@ class SearchSubject:
     bad: Side
     distribution: str
     is_package: bool
+    """True if it is a package that both sides pin beside a framework."""
+
+    @property
+    def is_framework(self) -> bool:
+        """Return true if releases of a framework are searched, and not those of any package."""
+        return not self.is_package and not self.good.is_package
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -56,7 +62,7 @@ def search_subject(good: Side, bad: Side, distribution: str) -> SearchSubject:
         raise InputError(f"--good and --bad are both {good.text}: there is nothing between them")
     raise InputError(
         f"--good {good.text} and --bad {bad.text} must differ in one release alone: of the framework, or of one "
-        "package that both pin"
+        "package that both name"
     )
 
 
@@ -65,7 +71,7 @@ def own_releases(matrix: Matrix, subject: SearchSubject) -> tuple[str, ...] | No
     entries = [axes for axes in matrix.frameworks if axes.name == subject.good.name and (axes.image or axes.dockerfile)]
     versions = [version for axes in entries for version in axes.versions]
     first, last = subject.ends
-    if subject.is_package or (first not in versions and last not in versions):
+    if not subject.is_framework or (first not in versions and last not in versions):
         return None
     missing = [end for end in (first, last) if end not in versions]
     if missing:
@@ -118,7 +124,7 @@ def _named(subject: SearchSubject, offered: Sequence[PublishedRelease]) -> Mappi
     for release in offered:
         version = Version(release.version)
         name = release.version
-        if not subject.is_package and version.post is not None and not version.is_prerelease:
+        if subject.is_framework and version.post is not None and not version.is_prerelease:
             name = version.base_version
         if name not in by_name or by_name[name].yanked is not None:
             by_name[name] = release

@@ -25,6 +25,8 @@ class Asked(Strict):
     """The glob as the user wrote it."""
     pair: str
     """The pair of good and bad, such as `cpu/lenet-train-b200`."""
+    within: Annotated[str, Field(exclude_if=lambda within: not within)] = ""
+    """The framework that stays, such as `torch 2.13.0`, if releases of a package are searched in its environment."""
     metric: Gate
     every: bool
     looks: tuple[int, ...]

@@ -29,7 +29,8 @@ _MOST = 8
 def title(record: AnyRecord) -> str:
     """Return the title of a search, with its releases, metric and cell."""
     metric = BY_NAME[record.asked.metric.metric].title
-    ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}"
+    within = f" in {record.asked.within}" if record.asked.within else ""
+    ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}{within}"
     return clean_line(f"{ends}: {metric} of {record.asked.pair}")
 
 

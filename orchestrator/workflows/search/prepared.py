@@ -11,6 +11,7 @@ from pathlib import Path
 
 from orchestrator import matrix
 from orchestrator.errors import HostError, InputError
+from orchestrator.regression.package_sides import kept_frameworks
 from orchestrator.regression.releases.package_index import offered_releases
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.search import record as search_record
@@ -95,6 +96,7 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
             python=python,
             cell=question.cell,
             pair=pair.id,
+            within=kept_frameworks(good, plan.cells),
             metric=gate,
             every=options.every,
             looks=looks,
@@ -143,7 +145,7 @@ def _published(
 ) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
     """Return the releases on the package index from good to bad, and those between that are left out."""
     settings = setup.build_settings()
-    if not subject.is_package:
+    if subject.is_framework:
         settings = with_own_index(settings, setup.planner.catalog, subject.good.name)
     published = offered_releases(subject.distribution, settings)
     if not published.releases:

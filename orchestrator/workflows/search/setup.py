@@ -56,7 +56,8 @@ class SearchSetup:
 
 def subject_of(good: Side, bad: Side, catalog: Catalog) -> SearchSubject:
     """Return what is searched between two sides. Raises `InputError` if they differ in more than one release."""
-    return search_subject(good, bad, _package(good.name, catalog).partition("[")[0] or good.name)
+    distribution = good.name if good.is_package else _package(good.name, catalog).partition("[")[0]
+    return search_subject(good, bad, distribution or good.name)
 
 
 def own_images(setup: RegressionSetup, subject: SearchSubject) -> tuple[str, ...] | None:
@@ -65,7 +66,7 @@ def own_images(setup: RegressionSetup, subject: SearchSubject) -> tuple[str, ...
     Raises `InputError` if neither has any.
     """
     own, name = own_releases(setup.matrix, subject), subject.good.name
-    if own is None and not subject.is_package and not _package(name, setup.planner.catalog):
+    if own is None and subject.is_framework and not _package(name, setup.planner.catalog):
         raise InputError(
             f"--good {subject.good.text}: {name!r} has no package on any index; name a package to search in it, "
             f"such as --good {subject.good.text},numpy==1.16.6 --bad {subject.good.text},numpy==1.19.5, or give good "
