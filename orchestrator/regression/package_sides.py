@@ -14,9 +14,12 @@ from orchestrator.planning.axes import frameworks
 from orchestrator.regression.sides import Side
 from orchestrator.wording import listing
 
+_EVERYWHERE = frozenset({"numpy"})
+"""The package that our own code imports in every environment, whether the catalog asks for it or the framework does."""
+
 
 def held_packages(matrix: Matrix, catalog: Catalog) -> frozenset[str]:
-    """Return the canonical names of the packages that frameworks and scripts of a matrix name, or the catalog for them.
+    """Return the canonical names of the packages that environments of a matrix are known to hold.
 
     The distributions of the frameworks themselves are none of them.
     """
@@ -59,13 +62,13 @@ def kept_frameworks(side: Side, cells: Iterable[Cell]) -> str:
 
 
 def _held(axes: FrameworkAxes, catalog: Catalog) -> frozenset[str]:
-    """Return the packages besides the framework that an entry or its environments in the catalog name."""
+    """Return the packages besides the framework that the environments of an entry are known to hold."""
     if axes.image or axes.dockerfile:
         return frozenset()
     named = {name for name, _ in axes.packages}
     required = (Requirement(line) for each in _environments(axes, catalog) for line in each.requirements)
     of_catalog = {canonicalize_name(each.name) for each in required}
-    return frozenset((named | of_catalog) - set(_distributions(axes, catalog)))
+    return frozenset((named | of_catalog | _EVERYWHERE) - set(_distributions(axes, catalog)))
 
 
 def _environments(axes: FrameworkAxes, catalog: Catalog) -> Iterator[Environment]:

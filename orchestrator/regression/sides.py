@@ -112,13 +112,16 @@ def _package_mistakes(pin: Pin) -> list[str]:
     return mistakes
 
 
+def unknown_name(name: str, catalog: Catalog, held: Collection[str]) -> str:
+    """Return the mistake in a name that is no framework, and none of the packages that the matrix names."""
+    packages = ", and the matrix names no such package in `packages`" if held else ""
+    return f"unknown framework {name!r}{packages}{did_you_mean(name, (*catalog.names(), *sorted(held)))}"
+
+
 def _framework_mistakes(pin: Pin, catalog: Catalog, held: Collection[str]) -> list[str]:
     entry = catalog.entry(pin.name)
-    if entry is None and held:
-        hint = did_you_mean(pin.name, (*catalog.names(), *sorted(held)))
-        return [f"unknown framework {pin.name!r}, and the matrix names no such package in `packages`{hint}"]
     if entry is None:
-        return [f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}"]
+        return [unknown_name(pin.name, catalog, held)]
     mistakes = []
     if pin.version is None:
         newest = catalog.newest_known(pin.name) or "1.0"

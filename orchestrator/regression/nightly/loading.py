@@ -1,9 +1,10 @@
 """The loading of `nightly.yaml`, to values or to every mistake in it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import Catalog
@@ -11,10 +12,11 @@ from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes
-from orchestrator.matrix.model import parse_pin
+from orchestrator.matrix.model import Pin, parse_pin
 from orchestrator.regression.history.acknowledged import VERSION
 from orchestrator.regression.nightly.settings import ACCEPTED, AnchorEntry, NightlyFile, WebhookEntry
 from orchestrator.regression.rules import BY_NAME, blocks_needed, too_few_blocks
+from orchestrator.regression.sides import unknown_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Nightly:
     acknowledged: Path | None
     distribution: str
     """The name on the package index."""
+    is_of_matrix: bool = False
+    """True if a package is watched in the environments of the matrix that hold it."""
 
     @property
     def path(self) -> str:
@@ -60,10 +64,19 @@ class Nightly:
         return self.settings.package or parse_pin(self.settings.watch).name
 
 
-def load(path: Path, catalog: Catalog) -> Nightly:
+Held = Callable[[Path], Collection[str]]
+"""Returns the packages that a matrix names, by the path of its file."""
+
+
+def _none(_matrix: Path) -> Collection[str]:
+    return ()
+
+
+def load(path: Path, catalog: Catalog, held: Held = _none) -> Nightly:
     """Read `nightly.yaml`. Relative paths in it start at its folder.
 
-    Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
+    `held` is asked if what is watched is no framework. Raises `InputError` with all mistakes, each
+    `file:line:column: place: what is wrong`.
     """
     source = yaml_source.read(path, "nightly file")
     source.require_version("a nightly file", VERSION)
@@ -71,11 +84,12 @@ def load(path: Path, catalog: Catalog) -> Nightly:
         *source.mistakes,
         *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry, "anchor": AnchorEntry}),
     ]
-    problems += _meaning(source, catalog, path.parent)
+    problems += _meaning(source, catalog, path.parent, held)
     if problems:
         raise InputError(*mistakes.lines(source, problems))
     settings = NightlyFile.model_validate(source.value)
     folder = path.parent.absolute()
+    is_of_matrix = catalog.entry(parse_pin(settings.watch).name) is None
     return Nightly(
         settings,
         source,
@@ -84,23 +98,24 @@ def load(path: Path, catalog: Catalog) -> Nightly:
         reports=folder / settings.reports,
         acknowledged=folder / settings.acknowledged if settings.acknowledged else None,
         distribution=settings.distribution or settings.package or _distribution(settings.watch, catalog),
+        is_of_matrix=is_of_matrix,
     )
 
 
-def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake]:
+def _meaning(source: Source, catalog: Catalog, folder: Path, held: Held) -> Iterator[Mistake]:
     """Yield the mistakes beyond the shape of each value."""
     for key in ("matrix", "acknowledged"):
         given = source.value.get(key, "matrix.yaml" if key == "matrix" else None)
         if isinstance(given, str) and "\0" not in given and not (folder / given).is_file():
             yield source.mistake((key,), f"{given!r}: no such file; it is relative to this one")
-    yield from _watch(source, catalog)
+    yield from _watch(source, catalog, folder, held)
     yield from _versions(source)
     yield from _anchor(source)
     yield from _metrics(source)
     yield from _single_steps(source)
 
 
-def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
+def _watch(source: Source, catalog: Catalog, folder: Path, held: Held) -> Iterator[Mistake]:
     text = source.value.get("watch")
     try:
         pin = parse_pin(text) if isinstance(text, str) else None
@@ -112,7 +127,7 @@ def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
     package = source.value.get("package")
     entry = catalog.entry(pin.name)
     if entry is None:
-        yield source.mistake(loc, f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}")
+        yield from _watched_package(source, pin, catalog, _held(source, folder, held))
         return
     if package is None and pin.versions:
         yield source.mistake(loc, f"names a release; releases of it are what is watched: write {pin.name}")
@@ -124,6 +139,27 @@ def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
         yield source.mistake(loc, f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
     if package is None and not entry.packages[pin.name] and source.value.get("distribution") is None:
         yield source.mistake(loc, f"{pin.name!r} has no package on any index; name a `package` to watch in it")
+
+
+def _held(source: Source, folder: Path, held: Held) -> Collection[str]:
+    """Return the packages of the matrix, or none if there is no such file, which is a mistake of its own."""
+    matrix = source.value.get("matrix", NightlyFile.model_fields["matrix"].default)
+    is_path = isinstance(matrix, str) and "\0" not in matrix
+    return held(folder / matrix) if is_path and (folder / matrix).is_file() else ()
+
+
+def _watched_package(source: Source, pin: Pin, catalog: Catalog, held: Collection[str]) -> Iterator[Mistake]:
+    """Yield the mistakes in a package that is watched in the environments of the matrix."""
+    loc: Loc = ("watch",)
+    if canonicalize_name(pin.name) not in held:
+        yield source.mistake(loc, unknown_name(pin.name, catalog, held))
+        return
+    if pin.versions:
+        yield source.mistake(loc, f"names a release; releases of it are what is watched: write {pin.name}")
+    if pin.backend is not None:
+        yield source.mistake(loc, f"the package {pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
+    if source.value.get("package") is not None:
+        yield source.mistake(loc, f"{pin.name!r} is a package itself; drop `package`, or watch a framework here")
 
 
 def _versions(source: Source) -> Iterator[Mistake]:
@@ -188,5 +224,4 @@ def _is_version(text: str) -> bool:
 def _distribution(watch: str, catalog: Catalog) -> str:
     name = parse_pin(watch).name
     entry = catalog.entry(name)
-    assert entry is not None, "checked before"  # noqa: S101 -- for the type alone
-    return entry.packages[name].partition("[")[0]
+    return entry.packages[name].partition("[")[0] if entry else canonicalize_name(name)

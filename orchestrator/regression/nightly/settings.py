@@ -75,7 +75,8 @@ class NightlyFile(Shape):
     version: Literal[1] = Field(description="Of this format.")
     matrix: PathText = Field("matrix.yaml", description="What is measured; relative to this file.")
     watch: PinText = Field(
-        description="A framework of the catalog; with `package`, the release of it that the package is watched in."
+        description="A framework, or a package that the matrix names; with `package`, one release of a framework to "
+        "watch it in."
     )
     package: Word | None = Field(None, description="Another package, whose releases are watched.")
     distribution: Word | None = Field(

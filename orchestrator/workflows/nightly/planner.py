@@ -6,14 +6,14 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.catalog import UnsupportedError, shipped_catalog
+from orchestrator.catalog import UnsupportedError
 from orchestrator.domain import Framework
 from orchestrator.errors import InputError
 from orchestrator.matrix.model import parse_pin, release_key
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import matches
 from orchestrator.regression.nightly.decide import is_listed
-from orchestrator.regression.nightly.loading import Nightly, load
+from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
@@ -21,6 +21,7 @@ from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, check_single_steps, regression_setup
+from orchestrator.workflows.nightly.settings import load_nightly
 
 MAX_LISTED = 5
 """Releases that a message names."""
@@ -36,7 +37,7 @@ class NightlyPlanner:
     @classmethod
     def of(cls, file: Path, options: SourceOptions, host: Host) -> "NightlyPlanner":
         """Load a `nightly.yaml` and its matrix. Raises `InputError` with every mistake."""
-        nightly = load(file, shipped_catalog())
+        nightly = load_nightly(file, options.models)
         return cls(nightly, regression_setup(nightly.matrix, options, host))
 
     def unknown_reason(self, version: str) -> str | None:
@@ -63,6 +64,8 @@ class NightlyPlanner:
 
         Raises `UnsupportedError`.
         """
+        if self.nightly.is_of_matrix:
+            return self._pythons_of_matrix(version)
         pin = parse_pin(self.nightly.settings.watch)
         version = version if self.nightly.settings.package is None else pin.version or ""
         frameworks = self.setup.matrix.frameworks
@@ -71,6 +74,15 @@ class NightlyPlanner:
             return ()
         backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
         return self.setup.planner.catalog.pythons(Framework(pin.name, version, backend))
+
+    def _pythons_of_matrix(self, version: str) -> tuple[str, ...]:
+        """Return the Pythons of the cells that hold a watched package. Raises `UnsupportedError` if there are none."""
+        side = self.side(version)
+        try:
+            plan = self.setup.planner.pair(side, side).plan
+        except InputError as error:
+            raise UnsupportedError("; ".join(error.messages)) from None
+        return tuple(dict.fromkeys(cell.framework.python for cell in plan.cells))
 
     def check_baseline(self, baseline: str, rules: Rules) -> None:
         """Raise `InputError` if no selected cell of the baseline can be measured, or none decides by the rules."""

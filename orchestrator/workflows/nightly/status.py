@@ -4,15 +4,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator.catalog import shipped_catalog
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.watch import Watch, watch
 from orchestrator.reporting.formats import HTML, TABLE, render
 from orchestrator.reporting.reports.watch import WATCH
 from orchestrator.results.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.nightly.reports import write_watch
+from orchestrator.workflows.nightly.settings import load_nightly
 from orchestrator.workflows.outputs import WrittenPage, chosen_format, page_of
 
 
@@ -49,7 +48,7 @@ def status(options: StatusOptions) -> StatusResult:
 
     Example: `status(StatusOptions()).watch.heartbeat.is_silent`
     """
-    nightly = load(options.file, shipped_catalog())
+    nightly = load_nightly(options.file)
     files = NightFiles(nightly.reports)
     state = files.state(nightly.watched)
     found = watch(state, files.nights(), datetime.now(UTC), nightly.settings.heartbeat)

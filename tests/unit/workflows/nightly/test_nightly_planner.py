@@ -7,6 +7,8 @@ import pytest
 from orchestrator.catalog import UnsupportedError, shipped_catalog
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.loading import load
+from orchestrator.regression.releases.package_index import Offered
+from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.regression.rules import Gate, Rules
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
@@ -58,3 +60,68 @@ def test_a_release_without_the_selected_work_is_unsupported(tmp_path: Path) -> N
 def test_a_release_of_no_range_is_unsupported(gpu_only: NightlyPlanner) -> None:
     with pytest.raises(UnsupportedError, match="add a line to"):
         gpu_only.pair("9.9", "1.9.0")
+
+
+def of_package(folder: Path, lines: str = "first: 1.26.4\n") -> NightlyPlanner:
+    """A nightly of NumPy in the frameworks of a matrix."""
+    (folder / "matrix.yaml").write_text(
+        "version: 1\nframeworks: [torch==2.13.0, onnxruntime==1.23.2]\nmodels: [mlp]\nmodes: [infer]\n"
+    )
+    (folder / "nightly.yaml").write_text(f"version: 1\nwatch: numpy\n{lines}")
+    return NightlyPlanner.of(folder / "nightly.yaml", SourceOptions(), Host({}))
+
+
+def test_a_package_is_paired_in_every_framework(tmp_path: Path) -> None:
+    """A watched package is a side in each environment of the matrix, and the index is asked for it by its name."""
+    planner = of_package(tmp_path)
+    planner.check_baseline("1.26.4", Rules())
+
+    assert (planner.nightly.distribution, planner.nightly.watched, planner.nightly.name) == ("numpy",) * 3
+    pairing = planner.pair("2.1.0", "1.26.4")
+    assert [(pair.id, pair.candidate) for pair in pairing.pairs] == [
+        ("torch-2.13.0-cpu/mlp-infer-b32", "torch-2.13.0-numpy=2.1.0-cpu/mlp-infer-b32"),
+        ("onnxruntime-1.23.2-cpu/mlp-infer-b32", "onnxruntime-1.23.2-numpy=2.1.0-cpu/mlp-infer-b32"),
+    ]
+    assert pairing.candidate.text == "numpy==2.1.0"
+
+
+def test_a_release_for_another_python_is_unsupported(tmp_path: Path) -> None:
+    planner = of_package(tmp_path)
+
+    assert planner.unsupported_reason(PublishedRelease("2.1.0", requires_python=(">=3.10",))) is None
+    assert planner.unsupported_reason(PublishedRelease("2.9.0", requires_python=(">=3.14",))) == (
+        "numpy 2.9.0 asks for Python >=3.14; the catalog has 3.11"
+    )
+
+
+def test_an_index_without_the_baseline_is_told(tmp_path: Path) -> None:
+    """A baseline of a package that no index has is a mistake at its place."""
+    offered = Offered((PublishedRelease("1.26.4"), PublishedRelease("2.1.0")))
+
+    of_package(tmp_path).check_listed("1.26.4", offered)
+    with pytest.raises(InputError, match=r"nightly.yaml:3:8: first: no package index of this site has numpy 1\.26\.5"):
+        of_package(tmp_path, "first: 1.26.5\n").check_listed("1.26.5", offered)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            "watch: nunpy\n",
+            "2:8: watch: unknown framework 'nunpy', and the matrix names no such package in `packages`; ",
+        ),
+        ("watch: numpy==2.1\n", "2:8: watch: names a release; releases of it are what is watched: write numpy"),
+        ("watch: numpy on torch==2\n", "2:8: watch: the package 'numpy' runs on no backend; drop 'on torch'"),
+        ("watch: numpy\npackage: onnx\n", "2:8: watch: 'numpy' is a package itself; drop `package`, or watch a"),
+    ],
+)
+def test_mistakes_of_a_watched_package(tmp_path: Path, lines: str, said: str) -> None:
+    of_package(tmp_path)
+    file = tmp_path / "nightly.yaml"
+    file.write_text(f"version: 1\n{lines}first: 1.26.4\n")
+
+    with pytest.raises(InputError) as caught:
+        NightlyPlanner.of(file, SourceOptions(), Host({}))
+
+    (message,) = caught.value.messages
+    assert message.startswith(f"{file}:{said}")
