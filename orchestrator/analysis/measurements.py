@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Annotated
@@ -164,6 +164,11 @@ class RepeatMeasurement:
     def largest_batch(self) -> int | None:
         """The samples of the largest batch that fits; None if it was not looked for."""
         return self.search.fits if self.search else None
+
+    @property
+    def printed(self) -> Mapping[str, float]:
+        """Nothing, as only scripts print figures."""
+        return {}
 
 
 def repeat_measurement(

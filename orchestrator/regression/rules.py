@@ -2,17 +2,22 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from orchestrator.analysis.comparison import ALPHA, LOOKS, Look, looks
 from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.modes import METRICS, RULES
-from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
+from orchestrator.modes.parts.metrics import Better, Metric, least_steps_of_a_repeat
 from orchestrator.modes.parts.settings import LATENCY_STEPS
+from orchestrator.regression.printed import PREFIX, named_metrics, printed_metric
+from orchestrator.user_files import Script
 
 BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
 LEAST_BLOCKS = 2
@@ -32,33 +37,62 @@ class Gate:
     tolerance: float
     model: str = ""
     """The one model that the tolerance is for; empty: every other one. The metric decides for all in either case."""
+    better: Annotated[Better | None, Field(exclude_if=lambda better: better is None)] = None
+    """The direction of a figure that a script prints; None for a metric of our own, which is known by its name."""
+    unit: Annotated[str, Field(exclude_if=lambda unit: not unit)] = ""
+    """The unit of such a figure."""
 
 
 DEFAULT_GATES: Final = tuple(Gate(metric.name, metric.tolerance) for metric in METRICS if metric.gates)
+
+
+def known_metric(name: str, unit: str, better: Better) -> Metric:
+    """Return a metric of our own by its name, or that of a figure that a script prints."""
+    return BY_NAME.get(name) or printed_metric(name, unit, better)
+
+
+def metric_of(gate: Gate) -> Metric:
+    """Return the metric of a gate."""
+    return printed_metric(gate.metric, gate.unit, gate.better) if gate.better else BY_NAME[gate.metric]
+
+
+def printed_gates(scripts: Iterable[Script]) -> tuple[Gate, ...]:
+    """Return a gate for every figure that scripts print, at its default tolerance."""
+    return tuple(
+        Gate(metric.name, metric.tolerance, script, metric.better, metric.unit)
+        for script, metric in named_metrics(scripts)
+    )
+
+
 _SPEC = re.compile(r"(?P<name>[^=@]+)(?:@(?P<model>[^=]+))?(?:=(?P<tolerance>.+))?")
 
 
-def parse_gates(texts: Sequence[str], option: str, models: Sequence[str]) -> tuple[Gate, ...]:
+def parse_gates(
+    texts: Sequence[str], option: str, models: Sequence[str], printed: Sequence[Gate] = ()
+) -> tuple[Gate, ...]:
     """Read metrics such as `throughput`, `throughput=3%` and `throughput@mlp=0.05`.
 
     What is given for all models takes the place of the default ones. A tolerance for one model says nothing of what
-    else decides: where nothing else is given, the default ones stay beside it. Raises `InputError` with every mistake.
+    else decides: where nothing else is given, the default ones stay beside it. `printed` are the figures of scripts,
+    which all decide unless some are given. Raises `InputError` with every mistake.
     """
     parsed: dict[tuple[str, str], Gate] = {}
     mistakes = []
     for text in texts:
         try:
-            gate = _gate(text, models)
-            if (gate.metric, gate.model) in parsed:
+            gates = _printed(text, printed) if text.strip().startswith(PREFIX) else (_gate(text, models),)
+            if any((gate.metric, gate.model) in parsed for gate in gates):
                 raise ValueError("is given twice; keep one")
         except ValueError as error:
             mistakes.append(f"{option} {text!r}: {error}")
         else:
-            parsed[gate.metric, gate.model] = gate
+            parsed |= {(gate.metric, gate.model): gate for gate in gates}
     if mistakes:
         raise InputError(*mistakes)
-    given = tuple(parsed.values())
-    return given if any(not gate.model for gate in given) else (*DEFAULT_GATES, *given)
+    own = tuple(gate for gate in parsed.values() if gate.better is None)
+    of_scripts = tuple(gate for gate in parsed.values() if gate.better is not None)
+    own = own if any(not gate.model for gate in own) else (*DEFAULT_GATES, *own)
+    return (*own, *(of_scripts or printed))
 
 
 def tolerance(gates: Sequence[Gate], metric: Metric, model: str) -> tuple[bool, float]:
@@ -80,6 +114,21 @@ def _gate(text: str, models: Sequence[str]) -> Gate:
     if model and model not in models:
         raise ValueError(f"the matrix has no model {model!r}{did_you_mean(model, tuple(models))}")
     return Gate(name, _share(match["tolerance"]) if match["tolerance"] else metric.tolerance, model)
+
+
+def _printed(text: str, printed: Sequence[Gate]) -> tuple[Gate, ...]:
+    """Return the gates of a figure, one for each script that prints it, such as `printed.speed@word-lm=3%`."""
+    match = _SPEC.fullmatch(text.strip())
+    name, script = (match["name"].strip(), (match["model"] or "").strip()) if match else (text, "")
+    named = [gate for gate in printed if gate.metric == name]
+    if match is None or not named:
+        known = tuple(dict.fromkeys(gate.metric for gate in printed))
+        raise ValueError(f"no script of the matrix prints it{did_you_mean(name, known)}")
+    scripts = tuple(gate.model for gate in named)
+    if script and script not in scripts:
+        raise ValueError(f"no script {script!r} prints it{did_you_mean(script, scripts)}")
+    share = _share(match["tolerance"]) if match["tolerance"] else named[0].tolerance
+    return tuple(replace(gate, tolerance=share) for gate in named if script in {"", gate.model})
 
 
 def _share(text: str) -> float:
@@ -135,7 +184,9 @@ class Rules:
 
     def family(self, pairs: int) -> int:
         """Return the number of statistical verdicts that share alpha."""
-        return max(1, pairs * most_of_a_mode(lambda metric: metric in self.deciding and not metric.is_exact))
+        of_modes = most_of_a_mode(lambda metric: metric in self.deciding and not metric.is_exact)
+        of_scripts = Counter(gate.model for gate in self.gates if gate.better)
+        return max(1, pairs * max(of_modes, *of_scripts.values(), 0))
 
     def levels(self, look: int, pairs: int) -> Levels:
         """Return the levels of a look, counted from 0, at so many pairs."""
@@ -174,7 +225,7 @@ def short_repeats(gates: Sequence[Gate], steps: Iterable[int], blocks: int) -> l
     on, and that many `blocks` of repeats have its bounds from `least_steps` on.
     """
     fewest = min(steps, default=LATENCY_STEPS)
-    shares = {gate.metric: share for gate in gates if (share := BY_NAME[gate.metric].share) is not None}
+    shares = {gate.metric: share for gate in gates if (share := metric_of(gate).share) is not None}
     least = {
         metric: max(least_steps_of_a_repeat(share), math.ceil(least_steps(share) / blocks))
         for metric, share in shares.items()

@@ -60,12 +60,12 @@ def _telemetry(run: Run, outcome: Outcome, result: Result | None) -> Telemetry |
     return read_telemetry(run.repeat_folder(outcome.cell_id, outcome.repeat))
 
 
-def read_repeats(run: Run, cell_id: str, repeats: Iterable[int]) -> Iterator[Stored]:
+def read_repeats(run: Run, cell_id: str, repeats: Iterable[int], *, of_script: bool = False) -> Iterator[Stored]:
     """Read those repeats of a cell that have an outcome."""
     for repeat in repeats:
         outcome = run.outcome(cell_id, repeat)
         if outcome is not None:
-            yield read_repeat(run, outcome)
+            yield read_repeat(run, outcome, of_script=of_script)
 
 
 def read_cells(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:

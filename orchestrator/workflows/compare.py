@@ -8,7 +8,7 @@ from orchestrator.catalog import idle_builders, load_faults, shipped_catalog
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.regression.model import JudgedPair, Regression
-from orchestrator.regression.rules import parse_gates
+from orchestrator.regression.rules import parse_gates, printed_gates
 from orchestrator.regression.sides import parse_side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
@@ -94,8 +94,10 @@ def _compared(options: CompareOptions, host: Host) -> tuple[Run | None, Regressi
         run = _stored_test(options.results, operands[0].names[0])
         return run if options.is_stored_test else None, _selected(stored_regression(run), options, host)
     baseline, candidate = (_found(options.results, operand) for operand in operands)
-    models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
-    gates = parse_gates(options.metrics, "--metric", models)
+    cells = [cell for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
+    scripts = {cell.script.name: cell.script for cell in cells if cell.script and baseline.has(cell)}
+    models = [cell.workload.model for cell in cells]
+    gates = parse_gates(options.metrics, "--metric", models, printed_gates(scripts.values()))
     faults = load_faults()
     compared = compare_runs(baseline, candidate, gates, faults, idle_builders())
     return None, _selected(compared, options, host)

@@ -128,7 +128,7 @@ def _new(options: RegressOptions, host: Host) -> PairRun:
         raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
     setup = regression_setup(options.file, options, host)
     sides = setup.side(options.baseline, "--baseline"), setup.side(options.candidate, "--candidate")
-    gates = parse_gates(options.metrics, "--metric", setup.model_names)
+    gates = parse_gates(options.metrics, "--metric", setup.model_names, setup.printed(of_package=sides[0].is_package))
     looks = _looks(options, setup.matrix.repeats)
     _check_single_steps(options.metrics, looks[-1], "--max-blocks" if options.until_precise else "--repeats")
     rules = Rules(gates=gates, looks=looks, confirm=options.confirm)

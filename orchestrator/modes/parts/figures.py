@@ -1,6 +1,6 @@
 """The figures that metrics are made of, which `analysis` and `regression` work out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
@@ -90,6 +90,10 @@ class RepeatFigures(Protocol):
     @property
     def joules_per_sample(self) -> float | None:
         """Energy of the GPUs for each sample, or None if it is not known."""
+
+    @property
+    def printed(self) -> Mapping[str, float]:
+        """The figures that a script printed, by name; none of our own containers."""
 
 
 class ExactFigures(Protocol):

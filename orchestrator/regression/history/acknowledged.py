@@ -18,6 +18,7 @@ from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes
 from orchestrator.matrix.values.kinds import Text, VersionText
 from orchestrator.matrix.values.shapes import Shape
+from orchestrator.regression.printed import PREFIX
 from orchestrator.regression.rules import BY_NAME
 
 VERSION: Literal[1] = 1
@@ -156,7 +157,7 @@ def _acknowledged_meaning(source: Source) -> Iterator[Mistake]:
     entries = source.value.get("acknowledged")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         name = entry.get("metric") if isinstance(entry, dict) else None
-        if isinstance(name, str) and name not in {ANY, BROKE, *BY_NAME}:
+        if isinstance(name, str) and name not in {ANY, BROKE, *BY_NAME} and not name.startswith(PREFIX):
             hint = did_you_mean(name, (*BY_NAME, BROKE))
             yield source.mistake(("acknowledged", index, "metric"), f"unknown metric {name!r}{hint}")
 

@@ -11,6 +11,7 @@ from orchestrator.domain import Cell, Status
 from orchestrator.planning import check_id, checks
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import StoredCheck, read_check, read_outputs
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 
 DATASET_FILES, OWN_FILES, STAND_IN = "files of the dataset", "its own", "a stand-in"
@@ -48,7 +49,7 @@ class Surrounding:
     facts: Mapping[str, frozenset[str]]
 
 
-def surrounding(results: Iterable[Result]) -> Surrounding:
+def surrounding(results: Iterable[Result | ScriptResult]) -> Surrounding:
     """Gather the environment from all results of a cell."""
     versions: set[int] = set()
     facts: dict[str, set[str]] = {}
@@ -94,6 +95,10 @@ def parity(one: Placed, other: Placed, faults: Iterable[KnownFault]) -> PairPari
     labels = _labels(one[1], other[1])
     sides = [_side(run, cell, label) for (run, cell), label in zip((one, other), labels, strict=True)]
     return pair(sides[0], sides[1], one[1].workload.mode, tuple(faults))
+
+
+OF_SCRIPT = "its figures are printed by the script, which alone decides what it times"
+"""The note on a script, in place of one on parity."""
 
 
 def parity_notes(parity: PairParity | None) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from functools import cached_property
 from itertools import chain
 
 from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
+from orchestrator.analysis.printed_figures import printed_figures
 from orchestrator.domain import Cell, Outcome, Plan, Status
+from orchestrator.modes.parts.figures import RepeatFigures
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed, Surrounding, surrounding
 from orchestrator.regression.judge.exact_metrics import StoredFigures
@@ -18,6 +20,7 @@ from orchestrator.regression.rules import LEAST_BLOCKS, Values
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeats
 from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 
 _SIDES = ("baseline", "candidate")
@@ -30,7 +33,7 @@ class CellEvidence:
     blocks: range
     """The repeats that were read."""
     outcomes: Mapping[int, Outcome]
-    measurements: Mapping[int, RepeatMeasurement]
+    measurements: Mapping[int, RepeatFigures]
     surrounding: Surrounding
     python: str
     rotten: frozenset[int] = frozenset()
@@ -69,11 +72,14 @@ class CellEvidence:
 def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
     """Read the repeats of a cell in some blocks. A result that measures nothing counts as `invalid_result`."""
     outcomes: dict[int, Outcome] = {}
-    measurements: dict[int, RepeatMeasurement] = {}
-    results: list[Result] = []
+    measurements: dict[int, RepeatFigures] = {}
+    results: list[Result | ScriptResult] = []
     rotten: set[int] = set()
-    for stored in read_repeats(run, cell.id, blocks):
+    for stored in read_repeats(run, cell.id, blocks, of_script=cell.script is not None):
         outcome = stored.outcome
+        if stored.printed is not None:
+            measurements[outcome.repeat] = printed_figures(stored.printed)
+            results.append(stored.printed)
         if stored.result is not None:
             try:
                 measurements[outcome.repeat] = measured(stored.result, outcome, cell)
@@ -204,7 +210,7 @@ class SideEvidence:
         return (self.counting or self.runs)[-1]
 
     @cached_property
-    def measurements(self) -> Mapping[int, RepeatMeasurement]:
+    def measurements(self) -> Mapping[int, RepeatFigures]:
         """Return the measurements of all runs, numbered anew."""
         return self.joined().measurements
 

@@ -7,11 +7,12 @@ from typing import Final
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Cell
+from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.evidence import CellEvidence, block_notes, chained_values, repeat_notes
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import unreliable
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair
-from orchestrator.regression.rules import BY_NAME, DOUBTED_BLOCKS, LEAST_BLOCKS, Rules
+from orchestrator.regression.rules import DOUBTED_BLOCKS, LEAST_BLOCKS, Rules, known_metric
 
 _WORST_FIRST = (
     Verdict.BROKE, Verdict.SLOWER, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.INCONCLUSIVE, Verdict.GONE,
@@ -159,14 +160,18 @@ def confirm(rules: Rules, name: str, links: Sequence[Link], before: PairFindings
         return replace(before, verdict=Verdict.BROKE, reason=reason, metrics={})
     if failing is not None:
         return replace(before, metrics={name: unmeasured(each, failing[1]) for name, each in before.metrics.items()})
-    deciding = [metric for metric in before.metrics.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
+    deciding = [metric for metric in before.metrics.values() if metric.gates and not _metric(metric).is_exact]
     judged = dict(before.metrics)
     for metric, first in before.metrics.items():
         if needs_confirmation(first):
-            rule = MetricRule(BY_NAME[metric], first.gates, first.tolerance)
+            rule = MetricRule(_metric(first), first.gates, first.tolerance)
             fresh = rule.judge(chained_values(rule.metric, links), rules.alone(alarms * len(deciding)))
             judged[metric] = confirmed(first, fresh, doubted=rules.doubts(name, metric))
     return replace(before, metrics=judged)
+
+
+def _metric(judged: Judged) -> Metric:
+    return known_metric(judged.metric, judged.unit, judged.better)
 
 
 def fresh_blocks(rules: Rules, name: str, before: PairFindings) -> int:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orchestrator.analysis.comparison import Look, Verdict
-from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.percentiles import least_steps
 from orchestrator.analysis.random_effects import one_way
 from orchestrator.catalog import KnownFault
+from orchestrator.modes.parts.figures import RepeatFigures
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.evidence import (
@@ -29,6 +29,7 @@ from orchestrator.regression.judge.findings import DECIDED, PairFindings
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
 from orchestrator.regression.model import Design, Judged, Nights
+from orchestrator.regression.printed import metrics_of
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules, tolerance
 
 
@@ -59,11 +60,8 @@ class Judge:
         if failing is not None:
             notes = (*findings.notes, *repeats) if self.notes_of_failing else findings.notes
             return replace(findings, verdict=failing[0], reason=failing[1], notes=notes)
-        asked = baseline.last.asks_parity or candidate.last.asks_parity
-        parity = self._parity(baseline, candidate) if asked or _is_answered(baseline, candidate) else None
-        findings = replace(
-            findings, notes=(*findings.notes, *repeats, *comparable.parity_notes(parity if asked else None))
-        )
+        parity, notes = self._parity_with_notes(baseline, candidate)
+        findings = replace(findings, notes=(*findings.notes, *repeats, *notes))
         environment = self._environment_difference(baseline, candidate)
         if environment:
             return replace(findings, verdict=Verdict.NOT_COMPARABLE, reason=environment)
@@ -79,11 +77,22 @@ class Judge:
         return replace(findings, metrics={name: doubted(result, reason) for name, result in judged.items()})
 
     def _metric_rules(self, side: SideEvidence) -> Iterator[MetricRule]:
-        work = side.last.cell.workload
-        for metric in work.rules.metrics:
+        cell = side.last.cell
+        work, printed = cell.workload, metrics_of(cell.script) if cell.script else ()
+        for metric in (*work.rules.metrics, *printed):
             decides, share = tolerance(self.rules.gates, metric, work.model)
             # A search has one metric, whatever decides of other cells.
             yield MetricRule(metric, decides or work.searches, share)
+
+    def _parity_with_notes(
+        self, baseline: SideEvidence, candidate: SideEvidence
+    ) -> tuple[PairParity | None, tuple[str, ...]]:
+        """Return the answer of the parity checks, if there is one, and the notes on it."""
+        if baseline.last.cell.script:
+            return None, (comparable.OF_SCRIPT,)
+        asked = baseline.last.asks_parity or candidate.last.asks_parity
+        parity = self._parity(baseline, candidate) if asked or _is_answered(baseline, candidate) else None
+        return parity, comparable.parity_notes(parity if asked else None)
 
     def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity:
         """Return the answer of the parity checks."""
@@ -181,8 +190,8 @@ def scatter(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) 
 def with_enough_steps(
     judged: Judged,
     metric: Metric,
-    baseline: Mapping[int, RepeatMeasurement],
-    candidate: Mapping[int, RepeatMeasurement],
+    baseline: Mapping[int, RepeatFigures],
+    candidate: Mapping[int, RepeatFigures],
 ) -> Judged:
     """Withdraw a verdict on a percentile for which one side has too few single steps, and say so.
 

@@ -13,7 +13,7 @@ from orchestrator.analysis.proportions import clopper_pearson
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.nightly.records import Noise
 from orchestrator.regression.nightly.state import Night
-from orchestrator.regression.rules import BY_NAME, LEAST_BLOCKS
+from orchestrator.regression.rules import LEAST_BLOCKS, known_metric
 
 LEAST_RISE = 0.2
 """The smallest rise of the scatter that is reported, as a share."""
@@ -122,7 +122,7 @@ def self_night(night: Night) -> SelfNight | None:
         (pair, metric)
         for pair in test.regression.pairs
         for metric in pair.metrics
-        if metric.gates and not BY_NAME[metric.metric].is_exact and metric.blocks
+        if metric.gates and not known_metric(metric.metric, metric.unit, metric.better).is_exact and metric.blocks
     ]
     broke = [f"{pair.id} broke" for pair in test.regression.pairs if pair.verdict is Verdict.BROKE]
     alarms = [f"{pair.id} {metric.metric}" for pair, metric in decided if metric.is_regression]

@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from orchestrator.events import Listener, Notice
-from orchestrator.regression.rules import BY_NAME
+from orchestrator.regression.rules import metric_of
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import LARGE, Question, Search
 from orchestrator.regression.search.blocks import Round, RoundAnswer, Untestable
@@ -87,7 +87,7 @@ class SearchInProgress:
     def _search(self, phase: _Phase) -> tuple[Conclusion, tuple[Step, ...]]:
         """Search environments by their names, from the rounds of the record on."""
         asked = self.record.asked
-        metric = BY_NAME[asked.metric.metric]
+        metric = metric_of(asked.metric)
         search = Search(
             Question(
                 phase.names,

@@ -10,7 +10,7 @@ from orchestrator.errors import HostError
 from orchestrator.regression.judge.evidence import CellEvidence, SideEvidence, one_run
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
-from orchestrator.regression.rules import BY_NAME, Rules
+from orchestrator.regression.rules import Rules, metric_of
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.joint import JointTrial
 from orchestrator.results.store import Run
@@ -74,7 +74,7 @@ def _refuse_silence(side: Side, evidence: CellEvidence) -> None:
 
 def _alone(trial: JointTrial, sides: Mapping[str, SideEvidence]) -> Iterator[tuple[str, str]]:
     """Yield the sides that cannot be compared with any other, with their reasons."""
-    metric = BY_NAME[trial.gate.metric]
+    metric = metric_of(trial.gate)
     for text, side in sides.items():
         evidence = side.last.evidence
         zeros = sum(value == 0 for value in _values(trial, evidence))
@@ -116,6 +116,6 @@ def _reason(trial: JointTrial, findings: PairFindings) -> str:
 
 def _values(trial: JointTrial, evidence: CellEvidence) -> tuple[float | None, ...]:
     """Return the value of each block."""
-    take = BY_NAME[trial.gate.metric].take
+    take = metric_of(trial.gate).take
     repeats = evidence.measurements
     return tuple(take(repeats[block]) if take and block in repeats else None for block in range(trial.blocks))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator import __version__
-from orchestrator.regression.rules import BY_NAME
+from orchestrator.regression.rules import metric_of
 from orchestrator.regression.search.candidates import reasons
 from orchestrator.regression.search.earlier_record import EarlierOrigin
 from orchestrator.regression.search.record import RECORD_FILE, Bisection, Origin
@@ -97,7 +97,7 @@ def _pages(record: AnyRecord) -> Iterator[tuple[str, Page]]:
 
 def _facts(record: AnyRecord) -> Iterator[Fact]:
     gate = record.asked.metric
-    metric = BY_NAME[gate.metric]
+    metric = metric_of(gate)
     yield Fact("Search", record.name)
     yield Fact("Started", "", record.created_at)
     yield Fact("Good", record.asked.good)

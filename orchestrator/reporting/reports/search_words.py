@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis.comparison import Comparison, Verdict
 from orchestrator.limits import DEFAULT_CELLS
-from orchestrator.regression.rules import BY_NAME
+from orchestrator.regression.rules import metric_of
 from orchestrator.regression.search.blocks import Untestable
 from orchestrator.regression.search.conclusion import Conclusion, Span
 from orchestrator.regression.search.earlier_record import (
@@ -28,7 +28,7 @@ _MOST = 8
 
 def title(record: AnyRecord) -> str:
     """Return the title of a search, with its releases, metric and cell."""
-    metric = BY_NAME[record.asked.metric.metric].title
+    metric = metric_of(record.asked.metric).title
     within = f" in {record.asked.within}" if record.asked.within else ""
     ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}{within}"
     return clean_line(f"{ends}: {metric} of {record.asked.pair}")

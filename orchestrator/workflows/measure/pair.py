@@ -15,7 +15,7 @@ from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.planning import Selection
 from orchestrator.regression.package_sides import held_packages
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
-from orchestrator.regression.rules import Rules, short_repeats
+from orchestrator.regression.rules import Gate, Rules, printed_gates, short_repeats
 from orchestrator.regression.sides import Side, parse_side
 from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, first_plan, trial_of
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
@@ -62,6 +62,10 @@ class RegressionSetup:
     def model_names(self) -> list[str]:
         """Return the names of the models of the matrix."""
         return [model.name for model in self.matrix.models]
+
+    def printed(self, *, of_package: bool) -> tuple[Gate, ...]:
+        """Return a gate for every figure of the scripts, which are measured at releases of a package alone."""
+        return printed_gates(axes.script for axes in self.matrix.scripts) if of_package else ()
 
     def build_settings(self) -> BuildSettings:
         """Return the settings of this site for building environments."""

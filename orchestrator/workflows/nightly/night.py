@@ -62,7 +62,8 @@ def night(options: NightlyOptions, host: Host) -> NightResult:
     planner = NightlyPlanner.of(options.file, options, host)
     nightly, setup = planner.nightly, planner.setup
     known = load_acknowledged(nightly.acknowledged)
-    gates = parse_gates(nightly.settings.metrics or (), f"{nightly.path}: metrics", setup.model_names)
+    printed = setup.printed(of_package=nightly.is_of_matrix)
+    gates = parse_gates(nightly.settings.metrics or (), f"{nightly.path}: metrics", setup.model_names, printed)
     files = NightFiles(nightly.reports)
     with files.held(), host.working():
         measuring = MeasureOptions(jobs=1, idle_wait_s=options.idle_wait_s)

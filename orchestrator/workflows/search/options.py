@@ -9,8 +9,6 @@ from orchestrator.workflows import option_values
 from orchestrator.workflows.measure.pair import SourceOptions
 from orchestrator.workflows.option_values import RuntimeName
 
-DEFAULT_METRIC = "throughput"
-
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions(SourceOptions):
@@ -27,7 +25,7 @@ class SearchOptions(SourceOptions):
     cell: str | None = None
     """A glob of the one cell that shows it, as in `lenet-train-b200`."""
     metric: str | None = None
-    """The metric that changed, as in `latency_p50=3%`. By default the throughput."""
+    """The metric that changed, as in `latency_p50=3%`. By default the throughput, or the one figure of a script."""
     every: bool = False
     """True to find every change between the two, in place of the first."""
     file: Path | None = None

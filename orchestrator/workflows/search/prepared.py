@@ -29,8 +29,8 @@ from orchestrator.workflows.inputs.planned_matrix import matrix_file, with_own_i
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, check_single_steps, regression_setup
 from orchestrator.workflows.option_values import RuntimeName
-from orchestrator.workflows.search.options import DEFAULT_METRIC, SearchOptions
-from orchestrator.workflows.search.setup import SearchSetup, metric_gate, own_images, subject_of
+from orchestrator.workflows.search.options import SearchOptions
+from orchestrator.workflows.search.setup import SearchSetup, chosen_metric, metric_gate, own_images, subject_of
 
 PREFIX = "bisect-"
 """The beginning of the name of every search."""
@@ -70,11 +70,12 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
     looks = look_numbers(MOST_BLOCKS if options.max_blocks is None else options.max_blocks)
     setup = regression_setup(options.file, options, host)
     good, bad = setup.side(question.good, "--good"), setup.side(question.bad, "--bad")
-    gate = metric_gate(options.metric or DEFAULT_METRIC, setup.model_names, looks[-1])
     subject = subject_of(good, bad, setup.planner.catalog)
     own = own_images(setup, subject)
     cell = SearchSetup(setup, question.cell)
     pairing = cell.pair(good, bad)
+    measured = pairing.plan.cells[0]
+    gate = metric_gate(chosen_metric(options.metric, measured), setup.model_names, looks[-1], measured)
     check_single_steps(pairing, Rules(gates=(gate,), looks=looks))
     plan = pairing.plan
     python = _common_python(plan.cells[0].framework.python, plan.cells[-1].framework.python)

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.catalog import Catalog
+from orchestrator.domain import Cell
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.regression.joint_plan import JointPlan, joint_plan
 from orchestrator.regression.pairing import Pairing
-from orchestrator.regression.rules import BY_NAME, Gate, blocks_needed, parse_gates, too_few_blocks
+from orchestrator.regression.printed import PREFIX, metrics_of
+from orchestrator.regression.rules import Gate, blocks_needed, metric_of, parse_gates, printed_gates, too_few_blocks
 from orchestrator.regression.search.candidates import SearchSubject, own_releases, search_subject
 from orchestrator.regression.sides import Side
+from orchestrator.wording import listing
 from orchestrator.workflows.measure.pair import RegressionSetup
 
 
@@ -75,10 +78,30 @@ def own_images(setup: RegressionSetup, subject: SearchSubject) -> tuple[str, ...
     return own
 
 
-def metric_gate(text: str, models: Sequence[str], most_blocks: int) -> Gate:
-    """Return the metric that decides. Raises `InputError` for one that blocks cannot decide."""
-    *_, gate = parse_gates([text], "--metric", models)
-    if BY_NAME[gate.metric].is_exact:
+DEFAULT_METRIC = "throughput"
+
+
+def chosen_metric(text: str | None, cell: Cell) -> str:
+    """Return the metric that is asked for, or else the throughput, or the one figure that a script prints.
+
+    Raises `InputError` if a script prints several, or something else is asked of it.
+    """
+    if cell.script is None:
+        return text or DEFAULT_METRIC
+    names = [metric.name for metric in metrics_of(cell.script)]
+    if text is None and len(names) == 1:
+        return names[0]
+    if text is None or not text.strip().startswith(PREFIX):
+        given = f"--metric {text!r}" if text else "--metric is missing"
+        raise InputError(f"{given}: a script is searched by a figure that it prints: {listing(names)}")
+    return text
+
+
+def metric_gate(text: str, models: Sequence[str], most_blocks: int, cell: Cell) -> Gate:
+    """Return the metric that decides in a cell. Raises `InputError` for one that blocks cannot decide."""
+    printed = printed_gates([cell.script] if cell.script else [])
+    *_, gate = parse_gates([text], "--metric", models, printed if text.strip().startswith(PREFIX) else ())
+    if metric_of(gate).is_exact:
         raise InputError(
             f"--metric {text!r}: is known exactly from one repeat, so there is nothing to search by blocks; "
             "`orchestrator regress` compares it between two releases"

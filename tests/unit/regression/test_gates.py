@@ -3,6 +3,7 @@
 import pytest
 
 from orchestrator.errors import InputError
+from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.rules import BY_NAME, DEFAULT_GATES, Gate, parse_gates, tolerance
 
 MODELS = ("lenet", "mlp")
@@ -40,3 +41,39 @@ def test_an_unknown_metric_lists_all_metrics_once() -> None:
         parse_gates(["zzz"], "--metric", MODELS)
 
     assert str(told.value).count("there is") == str(told.value).count("throughput") == 1
+
+
+PRINTED = tuple(
+    Gate(name, 0.05, script, better, unit)
+    for name, script, better, unit in (
+        ("printed.step", "bert", Better.LOWER, "ms"),
+        ("printed.step", "gpt", Better.LOWER, "ms"),
+        ("printed.loss", "gpt", Better.LOWER, ""),
+    )
+)
+
+
+def test_all_that_scripts_print_decides_unless_named() -> None:
+    """The figures of scripts and the metrics of models are named apart from each other."""
+    assert parse_gates([], "--metric", MODELS, PRINTED) == (*DEFAULT_GATES, *PRINTED)
+    assert parse_gates(["loss"], "--metric", MODELS, PRINTED) == (Gate("loss", 1e-4), *PRINTED)
+    assert parse_gates(["printed.loss"], "--metric", MODELS, PRINTED) == (*DEFAULT_GATES, PRINTED[2])
+    step = parse_gates(["printed.step=2%"], "--metric", MODELS, PRINTED)[2:]
+    assert [(gate.model, gate.tolerance, gate.unit) for gate in step] == [("bert", 0.02, "ms"), ("gpt", 0.02, "ms")]
+    (one,) = parse_gates(["printed.step@gpt=2%"], "--metric", MODELS, PRINTED)[2:]
+    assert (one.model, one.tolerance) == ("gpt", 0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("printed.stop", "no script of the matrix prints it; did you mean 'printed.step'?"),
+        ("printed.step@lenet", "no script 'lenet' prints it; there is bert, gpt"),
+        ("printed.step=much", "'much' is no tolerance; write a share of the baseline, such as 2% or 0.02"),
+    ],
+)
+def test_mistakes_in_a_printed_figure(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_gates([text], "--metric", MODELS, PRINTED)
+
+    assert caught.value.messages == (f"--metric {text!r}: {said}",)

@@ -9,7 +9,7 @@ from orchestrator.errors import InputError
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
-from orchestrator.regression.rules import Gate, Rules
+from orchestrator.regression.rules import Gate, Rules, parse_gates
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
 from orchestrator.workflows.nightly.planner import NightlyPlanner
@@ -125,3 +125,18 @@ def test_mistakes_of_a_watched_package(tmp_path: Path, lines: str, said: str) ->
 
     (message,) = caught.value.messages
     assert message.startswith(f"{file}:{said}")
+
+
+def test_what_scripts_print_may_decide(tmp_path: Path) -> None:
+    """The settings take a printed figure, and the matrix says which there are."""
+    planner = of_package(tmp_path, "first: 1.26.4\nmetrics: [printed.step=2%]\n")
+    (tmp_path / "bert.py").write_text("print('x')")
+    matrix = tmp_path / "matrix.yaml"
+    script = "{name: bert, file: bert.py, metrics: {step: {pattern: x, unit: ms, better: lower}}}"
+    matrix.write_text(f"{matrix.read_text()}scripts: [{script}]\n")
+    setup = regression_setup(matrix, SourceOptions(), Host({}))
+
+    gates = parse_gates(planner.nightly.settings.metrics or (), "metrics", [], setup.printed(of_package=True))
+
+    assert (gates[-1].metric, gates[-1].model, gates[-1].tolerance) == ("printed.step", "bert", 0.02)
+    assert setup.printed(of_package=False) == ()

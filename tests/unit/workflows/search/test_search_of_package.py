@@ -16,6 +16,12 @@ from orchestrator.workflows.search.search import Rounds
 from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 
+SCRIPT = """version: 1
+frameworks: [mxnet==1.9.1]
+scripts:
+  - {name: bert, file: bert.py, packages: {numpy: 1.18.5}, metrics: {FIGURES}}
+"""
+STEP, SPEED = "step: {pattern: x, unit: ms, better: lower}", "speed: {pattern: x, unit: words/s, better: higher}"
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet]\n"
 PUBLISHED = ("1.18.5", "1.19.0", "1.19.0.post1", "1.19.5", "1.20.0", "1.21.0rc1", "1.21.0", "2.0.0")
 SCATTER = (1.0, 1.005, 0.996, 1.002)
@@ -101,6 +107,51 @@ def test_what_moved_with_package_is_named(slower: Host, command: Program) -> Non
 )
 def test_mistakes_of_a_package_search(slower: Host, command: Program, arguments: tuple[str, ...], said: str) -> None:
     """A mistake ends with 2 before anything is measured. The later of two equal options counts."""
+    code, out, error = command(*ASKED, *arguments)
+
+    assert (code, out, slower.asked) == (2, "", [])
+    assert said in error
+
+
+def written(folder: Path, *figures: str) -> None:
+    """Write a matrix of one script with some figures."""
+    (folder / "bert.py").write_text("print('x')")
+    (folder / "matrix.yaml").write_text(SCRIPT.replace("FIGURES", ", ".join(figures)))
+
+
+@pytest.mark.parametrize("slower", ["numpy"], indirect=True)
+def test_a_script_is_searched_by_what_it_prints(slower: Host, command: Program, tmp_path: Path) -> None:
+    """The one figure of a script needs no name, and its direction is that of the matrix."""
+    written(tmp_path, STEP)
+
+    code, out, said = command(*ASKED, "--json")
+
+    assert (code, len(slower.asked)) == (0, 2), said
+    record = data_of(out)
+    gate = {"metric": "printed.step", "tolerance": 0.05, "model": "bert", "better": "lower", "unit": "ms"}
+    assert record["asked"]["metric"] == gate
+    assert record["found"]["releases"]["changes"][0]["comparison"]["verdict"] == "faster"
+    _, shown, _ = command("bisect", "--resume", "latest")
+    assert "numpy 1.18.5 … 1.21.0 in mxnet 1.9.1: step of cpu/bert-script" in shown
+
+
+@pytest.mark.parametrize("slower", ["numpy"], indirect=True)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "--metric is missing: a script is searched by a figure that it prints: printed.step and printed.speed"),
+        (
+            ("--metric", "throughput"),
+            "--metric 'throughput': a script is searched by a figure that it prints: printed.",
+        ),
+        (("--metric", "printed.spead"), "no script of the matrix prints it; did you mean 'printed.speed'?"),
+    ],
+)
+def test_a_figure_of_several_is_named(
+    slower: Host, command: Program, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    written(tmp_path, STEP, SPEED)
+
     code, out, error = command(*ASKED, *arguments)
 
     assert (code, out, slower.asked) == (2, "", [])
