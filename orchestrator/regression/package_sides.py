@@ -30,17 +30,12 @@ def held_packages(matrix: Matrix, catalog: Catalog) -> frozenset[str]:
 
 
 def with_package(matrix: Matrix, catalog: Catalog, side: Side) -> Matrix:
-    """Return a matrix whose environments that hold a package have it in the version of a side.
-
-    Frameworks stay as they are. Models are left out if no framework's own environment holds the package.
-    """
-    holding = [side.name in _held(axes, catalog) for axes in matrix.frameworks]
+    """Return a matrix whose environments that hold a package have it in the version of a side. Frameworks stay."""
     entries = (
-        _pinned(axes, side) if holds else replace(axes, pythons=_pythons(axes, side))
-        for axes, holds in zip(matrix.frameworks, holding, strict=True)
+        _pinned(axes, side) if side.name in _held(axes, catalog) else replace(axes, pythons=_pythons(axes, side))
+        for axes in matrix.frameworks
     )
-    pinned = replace(matrix, frameworks=tuple(entries), scripts=tuple(_scripts(matrix.scripts, side)))
-    return pinned if any(holding) else replace(pinned, models=(), subjects=())
+    return replace(matrix, frameworks=tuple(entries), scripts=tuple(_scripts(matrix.scripts, side)))
 
 
 def holds(cell: Cell, side: Side) -> bool:

@@ -54,6 +54,17 @@ def test_every_framework_that_holds_it_is_paired(pair: Pair) -> None:
     assert side_label(pairing.candidate, pairing.plan.cells) == "numpy 1.23.5 in mxnet 1.9.1 and torch 2.13.0"
 
 
+def test_releases_of_one_framework_are_apart(pair: Pair) -> None:
+    """Cells of two releases that differ in nothing else are two pairs."""
+    pairing = pair("numpy==1.22.4", "numpy==1.23.5", "frameworks: [mxnet==1.8.0, mxnet==1.9.1]")
+
+    assert [each.id for each in pairing.pairs] == [
+        "mxnet-1.8.0-cpu/lenet-train-b200",
+        "mxnet-1.9.1-cpu/lenet-train-b200",
+    ]
+    assert all(each.baseline.split("-numpy")[0] == each.candidate.split("-numpy")[0] for each in pairing.pairs)
+
+
 def test_a_package_takes_the_place_of_the_entry_s_own(pair: Pair) -> None:
     """A version that the matrix pins gives way, and another package of the entry stays an axis."""
     entry = "frameworks: [{name: mxnet, version: 1.9.1, packages: {numpy: 1.21.0, scipy: ['1.7', '1.8']}}]"

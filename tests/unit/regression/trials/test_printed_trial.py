@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis.comparison import Verdict
+from orchestrator.errors import InputError
 from orchestrator.modes.parts.metrics import Better
 from orchestrator.processes import Cause, Stop, Watch
 from orchestrator.regression.judge.comparable import OF_SCRIPT
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import DEFAULT_GATES, Gate, Rules, printed_gates
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Ended, Task
@@ -117,3 +120,20 @@ def test_what_is_not_named_is_shown(tmp_path: Path, pairing: Pairing) -> None:
     }
     by_models = try_out(tmp_path / "other", pairing, PrintingBench(), Rules())
     assert (by_models.pairs[0].verdict, by_models.tells_nothing) == (Verdict.NOT_MEASURED, True)
+
+
+def test_a_stored_trial_of_a_script_is_judged_again(tmp_path: Path, pairing: Pairing) -> None:
+    """`compare` takes a script as the two sides of its regression test, and never as a cell of a whole run."""
+    try_out(tmp_path / "run", pairing, PrintingBench(step_ms=steady(**{"4.45.0": 1.2})), rules_of(pairing))
+    run = Run(tmp_path / "run")
+    sides = [
+        Operand(name, (run,), cell_ids=frozenset(getattr(pair, name) for pair in pairing.pairs))
+        for name in ("baseline", "candidate")
+    ]
+
+    again = compare_runs(sides[0], sides[1], (Gate("printed.step", 0.1, "bert", Better.LOWER, "ms"),))
+
+    step = metrics(again)["printed.step"]
+    assert (step.verdict, step.tolerance, step.gates) == (Verdict.SLOWER, 0.1, True)
+    with pytest.raises(InputError, match="no such cells in the plan"):
+        compare_runs(Operand("run", (run,)), Operand("run", (run,)), DEFAULT_GATES)
