@@ -63,7 +63,7 @@ Metrics = Annotated[
         "--metric",
         metavar="NAME[@MODEL][=TOLERANCE]",
         help="What decides, such as throughput or latency_p50=3%, or a tolerance for one model, such as "
-        "throughput@mlp=5%; may be repeated.",
+        "throughput@mlp=5%, or a figure of scripts, such as printed.step; may be repeated.",
     ),
 ]
 UntilPrecise = Annotated[
