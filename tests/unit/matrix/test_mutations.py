@@ -15,7 +15,7 @@ from orchestrator.resources import ROOT
 from tests.effort import examples
 
 MATRICES = corpus()
-OF_OTHER_FILES = {"catalog.md", "cluster.md", "kubernetes.md", "nightly.md"}
+OF_OTHER_FILES = {"catalog.md", "cluster.md", "hugging_face.md", "kubernetes.md", "nightly.md"}
 """Pages whose YAML is no matrix, with tests of their own."""
 
 
