@@ -28,6 +28,7 @@ NAMES = (
     "slots",
     "sleeping",
     "clusters",
+    "anonymised",
 )
 REAL = ("regress", "bisect", "nights", "precision", "corpus")
 """Regression tests in containers, which go on the page of detection and take hours."""

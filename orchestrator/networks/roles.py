@@ -52,6 +52,7 @@ class StoredTensor:
     """In a few words."""
 
 
+SINGLE_NUMBER = "a single number"
 _PASSED_ON = frozenset({
     "Identity", "Cast", "CastLike", "Transpose", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "Expand", "Slice",
     "Split", "Tile", "Pad", "Concat", "QuantizeLinear", "DequantizeLinear",
@@ -151,7 +152,7 @@ class _Uses:
 def _role(tensor: onnx.TensorProto, values: npt.NDArray[np.generic] | None, uses: tuple[Use, ...]) -> tuple[Role, str]:
     """Return the role of a tensor with the reason, from its uses and, where these leave it open, its values."""
     if tensors.size(tensor) <= 1:
-        return Role.DECIDING, "a single number"
+        return Role.DECIDING, SINGLE_NUMBER
     if values is not None and (values == values.flat[0]).all():
         return Role.DECIDING, "all its values are one number"
     is_real = tensors.type_name(tensor) in {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16"}

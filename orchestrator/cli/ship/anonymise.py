@@ -43,6 +43,8 @@ Engine = Annotated[
 Speed = Annotated[bool, typer.Option("--speed/--no-speed", help="Prove that the speed is that of the original.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=2, help="Blocks of that proof.")]
 _REPEATS = 8
+_MOST_SINGLE = 5
+"""Single numbers up to which each has a row; an export may hold hundreds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -127,11 +129,17 @@ def _drawn_one(kind: str, number: str) -> "Drawn":
 
 
 def _show(result: "AnonymiseResult") -> None:
+    from orchestrator.networks.roles import SINGLE_NUMBER
+
     console, made = speech.output(speech.REPORT_WIDTH), result.anonymised
     table = tables.plain_table("tensor", "shape", "it is", "because")
-    for word, stored in (("replaced", made.replaced), ("kept", made.kept)):
+    single = [each for each in made.kept if each.why == SINGLE_NUMBER]
+    listed = [each for each in made.kept if each not in single] if len(single) > _MOST_SINGLE else made.kept
+    for word, stored in (("replaced", made.replaced), ("kept", listed)):
         for each in stored:
             table.add_row(*tables.texts(each.name, "×".join(map(str, each.tensor.dims)) or "–", word, each.why))
+    if len(listed) < len(made.kept):
+        table.add_row(*tables.texts(f"{len(single)} more (--json has each)", "–", "kept", SINGLE_NUMBER))
     console.print(table)
     names = {**made.inputs, **made.outputs, **made.axes}
     console.print(f"names now: {', '.join(f'{old} → {new}' for old, new in names.items())}", markup=False)
