@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from bench import corpus_networks
 from orchestrator.analysis.comparison import compare
 from orchestrator.regression.rules import BY_NAME
 
@@ -48,6 +49,12 @@ class Entry(BaseModel):
     explained: str = ""
     """Why the measured effect is what it is."""
     matrix: dict[str, Any]
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Return the networks that are written beside the matrix."""
+        models = (model for model in self.matrix.get("models", ()) if isinstance(model, dict))
+        return tuple(Path(model["file"]).stem for model in models if "file" in model)
 
     @property
     def higher_is_better(self) -> bool:
@@ -157,6 +164,8 @@ def figure(entry: Entry, judged: Judged) -> dict[str, Any]:
 
 def agreement(entry: Entry, judged: Judged) -> str:
     """Return whether what was measured agrees with what was published."""
+    if entry.published == 1 and judged["verdict"] == "same":
+        return "it agrees"
     published_slower = (entry.published < 1) == entry.higher_is_better
     direction = "slower" if published_slower else "faster"
     if judged["verdict"] == direction:
@@ -182,6 +191,8 @@ def main() -> None:
             folder = (options.keep or Path(scratch)).absolute() / entry.name.replace(" ", "-")
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "matrix.yaml").write_text(json.dumps(matrix_of(entry, options.pairs)))
+            for name in entry.networks:
+                corpus_networks.write(name, folder)
             is_script = "scripts" in entry.matrix
             judged = judged_scripts(entry, folder) if is_script else judged_models(entry, folder, options.pairs)
             figures += [figure(entry, each) for each in judged]
