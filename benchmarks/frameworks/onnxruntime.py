@@ -1,6 +1,7 @@
 """ONNX Runtime, which is given every model as an ONNX file and does inference."""
 
 import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from benchmarks.native import one_of, serving
 from benchmarks.vocabulary import features
@@ -22,6 +23,8 @@ def start(workload):
 
 
 class _Engine:
+    ERRORS = tuple(getattr(state, name) for name in ("Fail", "InvalidGraph", "InvalidProtobuf", "NotImplemented"))
+
     def __init__(self, workload):
         self._level = _LEVELS[one_of(workload.options, "optimization", _LEVELS)]
         self._threads = workload.threads

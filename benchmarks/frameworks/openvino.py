@@ -24,6 +24,8 @@ def start(workload):
 
 
 class _Engine:
+    ERRORS = (RuntimeError,)
+
     def __init__(self, workload):
         self._core = Core()
         self._precision = one_of(workload.options, "precision", _PRECISIONS)

@@ -1,8 +1,8 @@
 """Sessions of serving engines, which are given an ONNX file and do inference alone.
 
 An engine has `opened(file, fixed)`, which returns a function from inputs by name to a list of outputs, as NumPy arrays
-in the order of the file, and `facts()`. A file is the bytes of what we write of a model, or the path of a network of
-the user's own, whose dynamic axes get the sizes of `fixed`.
+in the order of the file. It also has `facts(kind)`, and `ERRORS`, by which it refuses a file. A file is the bytes of
+what we write of a model, or the path of a network of the user's own, whose dynamic axes get the sizes of `fixed`.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ from collections import namedtuple
 
 import numpy
 
+from benchmarks import process
 from benchmarks.errors import Unsupported
 from benchmarks.native import onnx, parts
 from benchmarks.vocabulary import counting
@@ -21,10 +22,19 @@ Fixed.__doc__ = """The sizes of a network's dynamic axes by their names, and the
 
 
 def session(workload, engine):
-    """Return the session of a model or a network in an engine. Raises `Unsupported` for a GPU or several devices."""
+    """Return the session of a model or a network in an engine.
+
+    Raises `Unsupported` for a GPU or several devices, and for a network that the engine refuses, such as one of an
+    opset that it does not know.
+    """
     if workload.one_device():
         raise Unsupported("this builder computes on a CPU alone")
-    return _NetworkSession(workload, engine) if workload.network else _ModelSession(workload, engine)
+    if not workload.network:
+        return _ModelSession(workload, engine)
+    try:
+        return _NetworkSession(workload, engine)
+    except engine.ERRORS as error:
+        raise Unsupported("this release cannot run the network: %s" % process.describe(error)) from error
 
 
 class _Session:
