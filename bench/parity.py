@@ -2,7 +2,8 @@
 
 Each framework's image is built if it does not exist. Then every model is checked in it as a run does it, and every pair
 is judged as a report does it, for training and for inference. LeNet is also checked with other options of each
-framework, which are compared with its defaults. Nothing is timed. A new check replaces only its own figures.
+framework, which are compared with its defaults, and every model in serving engines, which are compared with frameworks.
+Nothing is timed. A new check replaces only its own figures.
 """
 
 import argparse
@@ -39,6 +40,9 @@ FRAMEWORKS = (
 )
 MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
 MODES = modes.OF_MODELS
+ENGINES = ("onnxruntime==1.32.0", "openvino==2026.4.1")
+OF_ENGINES = "engines"
+"""The part of the figures with every model of the program in engines that infer alone, against each framework."""
 OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("mxnet==1.9.1", "hybridize", (True, False)),
     ("mxnet==1.9.1", "precision", ("fp32", "amp")),
@@ -53,6 +57,7 @@ OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 """Options that need no other image; `compile` of PyTorch needs one with a compiler."""
 WITH_OPTIONS = "lenet"
+PARTS_BESIDE = ("options", OF_ENGINES)
 PARTS = {
     "worst first loss": "first loss",
     "first gradients": "first gradient",
@@ -70,11 +75,12 @@ def plan(
     models: Sequence[str],
     folder: Path,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    of_modes: Sequence[str] = MODES,
 ) -> Plan:
     """Return a plan of one cell for each framework, model, mode and value of an option."""
     file = folder / "matrix.yaml"
     lists = f"frameworks: {json.dumps(list(frameworks))}\nmodels: {json.dumps(list(models))}\n"
-    lists += f"modes: {json.dumps(MODES)}\noptions: {json.dumps(options or {})}\n"
+    lists += f"modes: {json.dumps(list(of_modes))}\noptions: {json.dumps(options or {})}\n"
     file.write_text(f"version: 1\nsystems: {{cpu: {{cpus: 2, memory: 8g}}}}\ntimeout: 30m\n{lists}")
     catalog, known = load(resources.IMAGES / "catalog"), load_models(resources.BENCHMARKS / "models")
     return planning.plan(matrix.load(file, catalog, known), catalog, known)
@@ -150,8 +156,23 @@ def page(figures: dict[str, Any]) -> str:
         lines += [f"`{first}` in each of them, compared with each other: {_options(option_rows)}.", ""]
         groups = [(kind, [row for row in option_rows if row["one"].startswith(f"{kind} ")]) for kind in kinds]
         lines += [*_table(groups), *_exceptions(option_rows, "###")]
+    lines += _of_engines(figures.get(OF_ENGINES, {}).get("pairs", []))
     lines += ["", "Checked:", "", *_when(figures)]
     return "\n".join(lines) + "\n"
+
+
+def _of_engines(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the section of serving engines, if anything of it was checked."""
+    if not rows:
+        return
+    names = dict.fromkeys(row["model"] for row in rows)
+    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
+    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
+    yield from ("", "## Serving engines", "")
+    yield f"Inference of {len(names)} models in {', '.join(sides)}."
+    yield from (f"Of {len(rows)} pairs with an engine, {len(same)} do the same work.", "")
+    yield from _table([(name, [row for row in rows if row["model"] == name]) for name in sorted(names)])
+    yield from _exceptions(rows, "###")
 
 
 def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
@@ -198,7 +219,7 @@ def _exception(row: dict[str, Any]) -> str:
 
 
 def _when(figures: dict[str, Any]) -> Iterator[str]:
-    for model in (*MODELS, "options"):
+    for model in (*MODELS, "options", OF_ENGINES):
         if model in figures:
             yield f"- {model}: {where(figures[model]['measured'])}"
 
@@ -206,7 +227,8 @@ def _when(figures: dict[str, Any]) -> Iterator[str]:
 def main() -> None:
     """Check the named models, or all of them by default, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.parity", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=(*MODELS, "options"), default=[*MODELS, "options"])
+    parser.add_argument("--only", nargs="+", choices=(*MODELS, *PARTS_BESIDE), default=[*MODELS, *PARTS_BESIDE])
+    parser.add_argument("--models", nargs="+", metavar="MODEL", help="with --only engines: these of the models alone")
     parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")
     parser.add_argument("--keep", type=Path, help="folder for the checks, which are not made again if they are there")
     arguments = parser.parse_args()
@@ -214,6 +236,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-parity-") as scratch:
         folder = arguments.keep or Path(scratch) / "run"
         for name in arguments.only:
+            if name == OF_ENGINES:
+                _with_engines(figures, arguments, Path(scratch), folder)
+                continue
             pairs = _with_options(Path(scratch), folder) if name == "options" else []
             if name != "options":
                 pairs = check(plan(arguments.frameworks, [name], Path(scratch)), folder)
@@ -221,6 +246,19 @@ def main() -> None:
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
     print(page(figures))
+
+
+def _with_engines(figures: dict[str, Any], arguments: argparse.Namespace, scratch: Path, folder: Path) -> None:
+    """Check every model in engines and frameworks, and write the figures of each model once they are there."""
+    every = load_models(resources.BENCHMARKS / "models")
+    for model in arguments.models or every:
+        planned = plan([*arguments.frameworks, *ENGINES], [model], scratch, of_modes=["infer"])
+        engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
+        pairs = [row for row in check(planned, folder) if {row["one"], row["other"]} & engines]
+        others = [row for row in figures.get(OF_ENGINES, {}).get("pairs", []) if row["model"] != model]
+        figures[OF_ENGINES] = {"measured": conditions(), "pairs": [*others, *pairs]}
+        FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+        PAGE.write_text(page(figures))
 
 
 def _with_options(scratch: Path, folder: Path) -> list[dict[str, Any]]:
