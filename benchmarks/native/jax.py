@@ -18,15 +18,23 @@ def computed_on():
 class FlaxLstm(nnx.Module):
     """An LSTM over (batch, time, features), made of flax's scan and its cell with one product for all gates."""
 
-    def __init__(self, features, units, sequences, dtypes, rngs):
-        cell = nnx.OptimizedLSTMCell(features, units, recurrent_kernel_init=_ZEROS, rngs=rngs, **dtypes)
-        self.loop = nnx.RNN(cell, return_carry=True)
-        self.units, self.sequences, self.dtype = units, sequences, dtypes["dtype"]
+    def __init__(self, layer, dtypes, rngs):
+        features, settings = layer.input_shape[1], layer.settings
+        self.units, self.sequences, self.dtype = settings["units"], settings["sequences"], dtypes["dtype"]
+        self.loop = _lstm_loop(features, self.units, dtypes, rngs)
+        backward = {"reverse": True, "keep_order": True}
+        is_alone = not settings["bidirectional"]
+        self.backward = None if is_alone else _lstm_loop(features, self.units, dtypes, rngs, **backward)
 
     def __call__(self, inputs):
         """Return every output, or the last one."""
+        if self.backward is None:
+            return self._yielded(self.loop, inputs)
+        return jnp.concatenate([self._yielded(loop, inputs) for loop in (self.loop, self.backward)], axis=-1)
+
+    def _yielded(self, loop, inputs):
         zeros = jnp.zeros((inputs.shape[0], self.units), self.dtype)
-        (_, hidden), outputs = self.loop(inputs, initial_carry=(zeros, zeros))
+        (_, hidden), outputs = loop(inputs, initial_carry=(zeros, zeros))
         return outputs if self.sequences else hidden
 
 
@@ -128,8 +136,9 @@ def _batch_norm(layer, dtypes, rngs):
     return nnx.BatchNorm(layer.input_shape[0], rngs=rngs, **rule, **dtypes)
 
 
-def _lstm(layer, dtypes, rngs):
-    return FlaxLstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"], dtypes, rngs)
+def _lstm_loop(features, units, dtypes, rngs, **direction):
+    cell = nnx.OptimizedLSTMCell(features, units, recurrent_kernel_init=_ZEROS, rngs=rngs, **dtypes)
+    return nnx.RNN(cell, return_carry=True, **direction)
 
 
 def _gru(layer, dtypes, rngs):
@@ -153,7 +162,7 @@ _MODULES = {
     "conv2d": _conv2d,
     "dense": _dense,
     "batch_norm": _batch_norm,
-    "lstm": _lstm,
+    "lstm": FlaxLstm,
     "dropout": lambda layer, _dtypes, rngs: nnx.Dropout(layer.settings["rate"], rngs=rngs),
 }
 
@@ -184,10 +193,11 @@ _VARIABLES = {
     "conv2d": lambda module: (module.kernel, module.bias),
     "dense": lambda module: (module.kernel, module.bias),
     "batch_norm": lambda module: (module.scale, module.bias),
-    "lstm": lambda module: (
-        module.loop.cell.dense_i.kernel,
-        module.loop.cell.dense_h.kernel,
-        module.loop.cell.dense_h.bias,
+    "lstm": lambda module: tuple(
+        variable
+        for loop in (module.loop, module.backward)
+        if loop is not None
+        for variable in (loop.cell.dense_i.kernel, loop.cell.dense_h.kernel, loop.cell.dense_h.bias)
     ),
     "gru": lambda module: (
         module.loop.cell.dense_i.kernel,

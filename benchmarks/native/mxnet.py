@@ -104,9 +104,9 @@ def _recurrent(layer):
 
 
 class _Unrolled(gluon.HybridBlock):
-    """MXNet's cell of an LSTM or GRU, written out for each step of (batch, time, features).
+    """MXNet's cell of an LSTM or GRU, written out for each step of (batch, time, features), and one for the way back.
 
-    The bias that it adds to the recurrent product stays at zero.
+    The bias that a cell adds to the recurrent product stays at zero.
     """
 
     def __init__(self, layer, cell):
@@ -114,19 +114,37 @@ class _Unrolled(gluon.HybridBlock):
         self._sequences, self._time = layer.settings["sequences"], layer.input_shape[0]
         self._units, self._states = layer.settings["units"], 2 if layer.kind == "lstm" else 1
         self.cell = cell(self._units, input_size=layer.input_shape[1])
-        self.cell.h2h_bias.grad_req = "null"
-        self.weights = (self.cell.i2h_weight, self.cell.h2h_weight, self.cell.i2h_bias)
+        self.backward_cell = None
+        if layer.settings.get("bidirectional"):
+            self.backward_cell = cell(self._units, input_size=layer.input_shape[1])
+        self.weights = ()
+        for each in (self.cell, self.backward_cell):
+            if each is not None:
+                each.h2h_bias.grad_req = "null"
+                self.weights += (each.i2h_weight, each.h2h_weight, each.i2h_bias)
 
     def hybrid_forward(self, F, x):
         """Run over (batch, time, features)."""
         steps = [F.reshape(F.slice_axis(x, axis=1, begin=i, end=i + 1), shape=(0, -1)) for i in range(self._time)]
         # Zeros of (batch, units), because a symbol does not tell the size of a batch.
         zeros = F.sum(F.zeros_like(steps[0]), axis=1, keepdims=True)
-        states, outputs = [F.broadcast_axis(zeros, axis=1, size=self._units)] * self._states, []
+        states = [F.broadcast_axis(zeros, axis=1, size=self._units)] * self._states
+        outputs, last = self._walked(F, self.cell, steps, states)
+        if self.backward_cell is None:
+            return F.concat(*outputs, dim=1) if self._sequences else last
+        backward, first = self._walked(F, self.backward_cell, steps[::-1], states)
+        if self._sequences:
+            return F.concat(F.concat(*outputs, dim=1), F.concat(*backward[::-1], dim=1), dim=2)
+        return F.concat(last, first, dim=1)
+
+    @staticmethod
+    def _walked(F, cell, steps, states):
+        """Return what a cell yields at each step, as (batch, 1, units), and its last output."""
+        outputs = []
         for step in steps:
-            output, states = self.cell(step, states)
+            output, states = cell(step, states)
             outputs.append(F.expand_dims(output, axis=1))
-        return F.concat(*outputs, dim=1) if self._sequences else output
+        return outputs, output
 
 
 class _SparseDense(gluon.HybridBlock):
@@ -153,15 +171,19 @@ class _SparseDense(gluon.HybridBlock):
 class _Recurrent(gluon.HybridBlock):
     """MXNet's fused LSTM or GRU, which takes time first.
 
-    The bias that it adds to the recurrent product stays at zero.
+    The biases that it adds to the recurrent products stay at zero.
     """
 
     def __init__(self, layer, fused):
         super().__init__()
-        self._sequences = layer.settings["sequences"]
-        self.fused = fused(layer.settings["units"], input_size=layer.input_shape[1])
-        self.fused.l0_h2h_bias.grad_req = "null"
-        self.weights = (self.fused.l0_i2h_weight, self.fused.l0_h2h_weight, self.fused.l0_i2h_bias)
+        self._sequences, self._units = layer.settings["sequences"], layer.settings["units"]
+        self._bidirectional = layer.settings.get("bidirectional", False)
+        self.fused = fused(self._units, input_size=layer.input_shape[1], bidirectional=self._bidirectional)
+        self.weights = ()
+        for direction in ("l0", "r0") if self._bidirectional else ("l0",):
+            getattr(self.fused, direction + "_h2h_bias").grad_req = "null"
+            names = ("_i2h_weight", "_h2h_weight", "_i2h_bias")
+            self.weights += tuple(getattr(self.fused, direction + name) for name in names)
 
     def hybrid_forward(self, F, x):
         """Run over (batch, time, features)."""
@@ -169,7 +191,12 @@ class _Recurrent(gluon.HybridBlock):
         if self._sequences:
             return F.swapaxes(outputs, 0, 1)
         # Not SequenceLast: its backward pass corrupts memory on a CPU (seen in MXNet 1.5.1 and 1.9.1).
-        return F.reshape(F.slice_axis(outputs, axis=0, begin=-1, end=None), shape=(-3, 0))
+        last = F.reshape(F.slice_axis(outputs, axis=0, begin=-1, end=None), shape=(-3, 0))
+        if not self._bidirectional:
+            return last
+        first = F.reshape(F.slice_axis(outputs, axis=0, begin=0, end=1), shape=(-3, 0))
+        forward = F.slice_axis(last, axis=1, begin=0, end=self._units)
+        return F.concat(forward, F.slice_axis(first, axis=1, begin=self._units, end=None), dim=1)
 
 
 def _conv2d(layer):

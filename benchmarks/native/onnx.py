@@ -164,9 +164,13 @@ def _embedding(given):
 
 _GATES = {"lstm": ("ifgo", "iofg"), "gru": ("rzn", "zrn")}
 """Order of the gates in canonical weights, and in those of ONNX. Its names of them are others."""
+_BACKWARD = "backward_"
+"""How names of the weights of the second direction begin, which in ONNX lie in the tensors of the first."""
 
 
 def _lstm(given):
+    if given.layer.settings["bidirectional"]:
+        return _bidirectional_lstm(given)
     return _recurrent(given, "LSTM")
 
 
@@ -190,12 +194,34 @@ def _recurrent(given, kind, **attributes):
     return nodes, held + [axis]
 
 
+def _bidirectional_lstm(given):
+    """Run both ways over steps that come first, and join what both yield."""
+    units, sequences = given.layer.settings["units"], given.layer.settings["sequences"]
+    held = _gates(given, *_GATES["lstm"])
+    steps, every, last, ordered = (given.name + end for end in (".steps", ".every", ".last", ".ordered"))
+    nodes = [_node("Transpose", given.taken, steps, perm=[1, 0, 2])]
+    taken = [steps] + [name for name, _ in held]
+    rule = {"hidden_size": units, "direction": "bidirectional"}
+    nodes.append(helper.make_node("LSTM", taken, [every, last], name=every, **rule))
+    # ONNX yields (time, direction, batch, units), and (direction, batch, units) of the last outputs.
+    order = (every, [2, 0, 1, 3]) if sequences else (last, [1, 0, 2])
+    nodes.append(_node("Transpose", [order[0]], ordered, perm=order[1]))
+    shape = (given.name + ".shape", numpy.array((-1,) + given.layer.output_shape, "int64"))
+    return nodes + [_node("Reshape", [ordered, shape[0]], given.output)], held + [shape]
+
+
 def _gates(given, ours, theirs):
-    """Return the weights of a recurrent layer in ONNX's layout, each with the name of its tensor."""
-    weight, recurrent, bias = (_ordered(array, ours, theirs) for array in given.tensors)
-    both = numpy.concatenate([bias, numpy.zeros_like(bias)])
-    names = ("weight", "recurrent", "bias")
-    return [(given.name + "." + name, array[None]) for name, array in zip(names, (weight.T, recurrent.T, both))]
+    """Return the weights of a recurrent layer in ONNX's layout, each with the name of its tensor.
+
+    A tensor holds the weights of each direction.
+    """
+    held = []
+    for number, name in enumerate(("weight", "recurrent", "bias")):
+        directions = [_ordered(array, ours, theirs) for array in given.tensors[number::3]]
+        if name == "bias":
+            directions = [numpy.concatenate([bias, numpy.zeros_like(bias)]) for bias in directions]
+        held.append((given.name + "." + name, numpy.stack([array.T for array in directions])))
+    return held
 
 
 def _ordered(array, before, after):
@@ -252,16 +278,19 @@ def weights(content, layers):
     for layer in layers:
         kind = layer.settings["layer"].kind if layer.kind == "time_distributed" else layer.kind
         for parameter in layer.parameters:
-            turned = _canonical(kind, parameter.name.rpartition(".")[2], held[parameter.name])
+            owner, _, name = parameter.name.rpartition(".")
+            direction = int(name.startswith(_BACKWARD))
+            name = name[len(_BACKWARD) :] if direction else name
+            turned = _canonical(kind, name, held[owner + "." + name], direction)
             read[parameter.name] = numpy.ascontiguousarray(turned)
     return read
 
 
-def _canonical(kind, name, array):
+def _canonical(kind, name, array, direction):
     if kind in _GATES:
         ours, theirs = _GATES[kind]
-        half = array.shape[1] // 2
-        return _ordered(array[0, :half] if name == "bias" else array[0].T, theirs, ours)
+        array = array[direction]
+        return _ordered(array[: len(array) // 2] if name == "bias" else array.T, theirs, ours)
     if array.ndim == 4:
         return array.transpose((2, 3, 0, 1) if name == "depthwise" else (2, 3, 1, 0))
     return array

@@ -158,10 +158,13 @@ class Builder:
         # The default, an orthogonal matrix, cannot be drawn in bfloat16, and the harness sets the weights anyway.
         rule["recurrent_initializer"] = "glorot_uniform"
         rule.update(self._policy)
-        if not self._xla:
-            return layer(settings["units"], return_sequences=settings["sequences"], **rule)
-        # The layer may call cuDNN's, which XLA cannot compile; the same cell in a plain loop is XLA's to fuse.
-        return LAYERS.RNN(cell(settings["units"], **rule), return_sequences=settings["sequences"], **self._policy)
+        if self._xla:
+            # The layer may call cuDNN's, which XLA cannot compile; the same cell in a plain loop is XLA's to fuse.
+            cell_of_loop = cell(settings["units"], **rule)
+            made = LAYERS.RNN(cell_of_loop, return_sequences=settings["sequences"], **self._policy)
+        else:
+            made = layer(settings["units"], return_sequences=settings["sequences"], **rule)
+        return LAYERS.Bidirectional(made, **self._policy) if settings.get("bidirectional") else made
 
     def _flatten(self, _settings):
         # Values stay as they lie in either layout. With `channels_first` Keras would transpose them to channels last.

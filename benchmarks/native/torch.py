@@ -16,20 +16,23 @@ def computed_on(device):
 class TorchLstm(torch.nn.LSTM):
     """A `torch.nn.LSTM` that yields all of its outputs or the last one, and no state.
 
-    Its second bias is zero and frozen.
+    Its second bias is zero and frozen, in both directions if it has two.
     """
 
-    def __init__(self, features, units, sequences):
-        super().__init__(features, units, batch_first=True)
+    def __init__(self, features, units, sequences, bidirectional):
+        super().__init__(features, units, batch_first=True, bidirectional=bidirectional)
         self.sequences = sequences
-        with torch.no_grad():
-            self.bias_hh_l0.zero_()
-        self.bias_hh_l0.requires_grad_(False)
+        for bias in [self.bias_hh_l0] + ([self.bias_hh_l0_reverse] if bidirectional else []):
+            with torch.no_grad():
+                bias.zero_()
+            bias.requires_grad_(False)
 
     def forward(self, inputs):
-        """Map (batch, time, features) to (batch, time, units) or (batch, units)."""
+        """Map (batch, time, features) to (batch, time, outputs) or (batch, outputs)."""
         outputs, (hidden, _) = super().forward(inputs)
-        return outputs if self.sequences else hidden[-1]
+        if self.sequences:
+            return outputs
+        return torch.cat((hidden[0], hidden[1]), 1) if self.bidirectional else hidden[-1]
 
 
 class TorchGru(torch.nn.GRU):
@@ -120,6 +123,11 @@ def _batch_norm(layer):
     return kind(layer.input_shape[0], eps=layer.settings["epsilon"], momentum=1 - layer.settings["momentum"])
 
 
+def _lstm(layer):
+    settings = layer.settings
+    return TorchLstm(layer.input_shape[1], settings["units"], settings["sequences"], settings["bidirectional"])
+
+
 _LAYERS = {
     "conv2d": _conv2d,
     "dense": lambda layer: torch.nn.Linear(layer.input_shape[0], layer.settings["units"]),
@@ -128,7 +136,7 @@ _LAYERS = {
     "global_average_pool": lambda _layer: torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()),
     "batch_norm": _batch_norm,
     "add": lambda _layer: None,
-    "lstm": lambda layer: TorchLstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"]),
+    "lstm": _lstm,
     "flatten": lambda _layer: torch.nn.Flatten(),
     "relu": lambda _layer: torch.nn.ReLU(),
     "dropout": lambda layer: torch.nn.Dropout(layer.settings["rate"]),
@@ -203,7 +211,14 @@ _TENSORS = {
     "conv2d": (("weight", (3, 2, 0, 1)), ("bias", (0,))),
     "dense": (("weight", (1, 0)), ("bias", (0,))),
     "batch_norm": (("weight", (0,)), ("bias", (0,))),
-    "lstm": (("weight_ih_l0", (1, 0)), ("weight_hh_l0", (1, 0)), ("bias_ih_l0", (0,))),
+    "lstm": (
+        ("weight_ih_l0", (1, 0)),
+        ("weight_hh_l0", (1, 0)),
+        ("bias_ih_l0", (0,)),
+        ("weight_ih_l0_reverse", (1, 0)),
+        ("weight_hh_l0_reverse", (1, 0)),
+        ("bias_ih_l0_reverse", (0,)),
+    ),  # the last three if it is bidirectional
     "gru": (("weight_ih_l0", (1, 0)), ("weight_hh_l0", (1, 0)), ("bias_ih_l0", (0,))),
     "embedding": (("weight", (0, 1)),),
     "separable_conv2d": (("weight", (2, 3, 0, 1)), ("weight", (3, 2, 0, 1)), ("bias", (0,))),

@@ -32,7 +32,8 @@ def _multiply_adds(layer):
         # Of a sparse row, only the entries are multiplied.
         return layer.settings.get("entries", layer.input_shape[0]) * layer.settings["units"]
     if layer.kind in ("lstm", "gru"):
-        return layer.input_shape[0] * (sizes[0] + sizes[1])
+        # Every step multiplies by all matrices, of which a bidirectional LSTM has twice as many, and adds the biases.
+        return layer.input_shape[0] * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2)
     if layer.kind == "time_distributed":
         return layer.output_shape[0] * _multiply_adds(layer.settings["layer"])
     return 0

@@ -23,7 +23,7 @@ ALL = COMMON | frozenset(
     + ["optimizer adadelta", "learning-rate decay"]
     + ["layer " + kind for kind in ("concatenate", "embedding", "gru", "repeat", "separable_conv2d", "sigmoid")]
     + ["layer " + kind for kind in ("softmax", "tanh", "time_distributed")]
-    + ["GRU without reset_after"]
+    + ["GRU without reset_after", "bidirectional LSTM"]
 )
 """Everything that the vocabulary has."""
 
@@ -51,6 +51,8 @@ def _of_layer(layer):
         yield "explicit pads"
     if layer.kind == "gru" and not layer.settings["reset_after"]:
         yield "GRU without reset_after"
+    if layer.kind == "lstm" and layer.settings["bidirectional"]:
+        yield "bidirectional LSTM"
     if layer.kind == "max_pool" and any(layer.settings["pads"]):
         yield "padded pools"
 

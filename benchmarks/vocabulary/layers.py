@@ -17,6 +17,9 @@ Conventions, the same in every framework:
   each step, scale and shift are learned. The running values belong to no weights: frameworks differ in them.
 - An LSTM's gates are i, f, g, o side by side in weights (in, 4 units) and (units, 4 units), with sigmoid gates and ONE
   bias, whose forget part starts at 1; a framework that stores a second one keeps it at zero.
+- A bidirectional LSTM is two LSTMs, of which the second one, with the weights `backward_weight` and so on, takes the
+  steps from the last to the first. Each step yields the outputs of both, the forward one first. The last output joins
+  the forward one at the last step and the backward one at the first step.
 - A GRU's gates are r, z, n side by side in weights (in, 3 units) and (units, 3 units), with sigmoid gates and ONE bias,
   added to the product of the input; a framework that stores a second one keeps it at zero. r multiplies the recurrent
   product (`reset_after`, as cuDNN has it) or the state before it. The state is z * h + (1 - z) * n.
@@ -182,9 +185,12 @@ class Net:
         _refuse_flattened("repeat", x)
         return self._add("repeat", (x,), (times,) + x.shape, [], {"times": times})
 
-    def lstm(self, x, units, sequences=False):
-        """Run an LSTM over (time, features), and yield its last output, or all of them if `sequences` is set."""
-        return self._recurrent("lstm", x, units, sequences, (0.0, 1.0, 0.0, 0.0))
+    def lstm(self, x, units, sequences=False, bidirectional=False):
+        """Run an LSTM over (time, features), and yield its last output, or all of them if `sequences` is set.
+
+        If it is `bidirectional`, another one runs backward, and each output joins those of both.
+        """
+        return self._recurrent("lstm", x, units, sequences, (0.0, 1.0, 0.0, 0.0), bidirectional=bool(bidirectional))
 
     def gru(self, x, units, sequences=False, reset_after=True):
         """Run a GRU over (time, features), and yield its last output, or all of them if `sequences` is set."""
@@ -243,12 +249,16 @@ class Net:
         if len(x.shape) != 2:
             raise ValueError("%s takes (time, features), not the shape %s" % (kind, x.shape))
         (time, features), width = x.shape, len(start) * units
-        parameters = [
-            drawn("weight", (features, width), features, width),
-            drawn("recurrent", (units, width), units, width),
-            constant("bias", width, *start),
-        ]
-        shape = (time, units) if sequences else (units,)
+        directions = ("", "backward_") if settings.get("bidirectional") else ("",)
+        parameters = []
+        for direction in directions:
+            parameters += [
+                drawn(direction + "weight", (features, width), features, width),
+                drawn(direction + "recurrent", (units, width), units, width),
+                constant(direction + "bias", width, *start),
+            ]
+        outputs = len(directions) * units
+        shape = (time, outputs) if sequences else (outputs,)
         return self._add(kind, (x,), shape, parameters, dict(settings, units=units, sequences=sequences))
 
     def _image(self, x, kind, size):

@@ -12,6 +12,28 @@ Backward = Callable[[Array], tuple[list[Array], list[Array]]]
 
 
 def _lstm(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    return (_both_ways if settings["bidirectional"] else _forward_lstm)(settings, taken, own)
+
+
+def _both_ways(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    """Another LSTM over the steps in reverse, whose outputs are put back in order."""
+    (x,) = taken
+    forth, backward_of_forth = _forward_lstm(settings, [x], own[:3])
+    back, backward_of_back = _forward_lstm(settings, [x[:, ::-1]], own[3:])
+
+    def ordered(outputs: Array) -> Array:
+        return outputs[:, ::-1] if settings["sequences"] else outputs
+
+    def backward(gradient: Array) -> tuple[list[Array], list[Array]]:
+        to_forth, to_back = np.split(gradient, 2, axis=-1)
+        (into_forth,), parts_of_forth = backward_of_forth(to_forth)
+        (into_back,), parts_of_back = backward_of_back(ordered(to_back))
+        return [into_forth + into_back[:, ::-1]], parts_of_forth + parts_of_back
+
+    return np.concatenate([forth, ordered(back)], axis=-1), backward
+
+
+def _forward_lstm(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
     (x,), (weight, recurrent, bias) = taken, own
     n, time, _ = x.shape
     h, c = (np.zeros((n, settings["units"])) for _ in range(2))

@@ -123,6 +123,14 @@ def test_gru_that_few_have_is_a_feature(tmp_path: Path, reset_after: bool, more:
     assert set(features.needed(workload)) - features.COMMON == {"layer gru"} | more
 
 
+@pytest.mark.parametrize(("bidirectional", "more"), [(False, set()), (True, {"bidirectional LSTM"})])
+def test_bidirectional_lstm_is_a_feature(tmp_path: Path, bidirectional: bool, more: set[str]) -> None:
+    build = GATED.replace("gru", "lstm").replace("reset_after={reset_after}", f"bidirectional={bidirectional}")
+    workload = workload_of(tmp_path, HEAD + build, mode="infer")
+
+    assert set(features.needed(workload)) - features.COMMON == more
+
+
 def test_all_features_are_those_of_the_vocabulary() -> None:
     """A new layer, loss or optimizer that nobody names would be unsupported everywhere."""
     layers = {name for name in vars(Net) if not name.startswith("_")} - {"input"}

@@ -15,7 +15,7 @@ from benchmarks.native import parts
 from benchmarks.vocabulary import features, layers, weights
 
 BATCH = 4
-OWN = ("every_layer", "features", "sequence", "two_inputs", "gates", "separable", "joined", "early_reset")
+OWN = ("every_layer", "features", "sequence", "two_inputs", "gates", "separable", "joined", "early_reset", "both_ways")
 
 
 def model_of(name: str) -> Any:

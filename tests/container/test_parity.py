@@ -59,6 +59,7 @@ def expected(model: str, batch_size: int, steps: int) -> Any:
         pytest.param("separable", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}, marks=pytest.mark.slow_in("torch")),
         pytest.param("joined", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}, marks=pytest.mark.slow_in("torch")),
         pytest.param("early_reset", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}, marks=pytest.mark.slow_in("torch")),
+        ("both_ways", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sparse_rows", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sparse_regression", 128, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("every_layer", 128, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
@@ -101,7 +102,7 @@ def test_a_framework_computes_what_the_reference_computes(
 
 NETS = [("lenet", 128), ("mlp", 32), ("lstm", 32), ("every_layer", 128)]
 NETS += [("two_inputs", 32), ("gates", 32), ("squares", 32), ("separable", 32)]
-NETS += [("joined", 32), ("early_reset", 32), ("sparse_rows", 32)]
+NETS += [("joined", 32), ("early_reset", 32), ("both_ways", 32), ("sparse_rows", 32)]
 
 
 @pytest.mark.frameworks

@@ -48,6 +48,7 @@ def expected(model: str) -> tuple[list[float], dict[str, Any], Any]:
         ("sequence", 1e-5),
         ("joined", 1e-5),
         ("early_reset", 1e-5),
+        ("both_ways", 1e-5),
     ],
 )
 def test_a_release_computes_what_the_reference_computes(check: Check, model: str, bar: float) -> None:

@@ -247,12 +247,13 @@ class Keras2Builder:
 
     def _lstm(self, layer):
         # The default for the gates is `hard_sigmoid` in Keras 2.
-        return LAYERS.LSTM(
+        lstm = LAYERS.LSTM(
             layer.settings["units"],
             recurrent_activation="sigmoid",
             return_sequences=layer.settings["sequences"],
             unroll=self.unroll,
         )
+        return LAYERS.Bidirectional(lstm) if layer.settings["bidirectional"] else lstm
 
     def _gru(self, layer):
         rule = {"recurrent_activation": "sigmoid", "return_sequences": layer.settings["sequences"]}
