@@ -11,7 +11,7 @@ from container_support import request_of
 from benchmarks.inputs import synthetic
 from benchmarks.models.convolutional import lenet
 from benchmarks.models.dense import mlp
-from benchmarks.models.recurrent import lstm
+from benchmarks.models.recurrent import bilstm, lstm
 from benchmarks.models.residual import resnet20
 from benchmarks.vocabulary import graph, layers, optimizers, weights
 from benchmarks.workload import ModelWorkload, model_module
@@ -110,6 +110,21 @@ def test_new_weights_start_where_their_convention_says() -> None:
     assert 0.09 < np.abs(drawn["lstm_1.weight"]).max() < (6 / (60 + 512)) ** 0.5
     assert set(drawn["batch_norm_1.scale"]) == {1}
     assert set(drawn["batch_norm_1.shift"]) == {0}
+
+
+def test_each_direction_has_weights_of_its_own() -> None:
+    recorded = layers.record(bilstm.build)
+    drawn = weights.initial(recorded, 0)
+
+    _, every, last, _ = recorded
+    assert (every.output_shape, last.output_shape) == ((200, 128), (128,))
+    assert [(each.name, each.shape) for each in last.parameters] == [
+        ("lstm_2.weight", (128, 256)), ("lstm_2.recurrent", (64, 256)), ("lstm_2.bias", (256,)),
+        ("lstm_2.backward_weight", (128, 256)), ("lstm_2.backward_recurrent", (64, 256)),
+        ("lstm_2.backward_bias", (256,)),
+    ]  # fmt: skip
+    assert not np.array_equal(drawn["lstm_2.weight"], drawn["lstm_2.backward_weight"])
+    assert np.array_equal(drawn["lstm_2.backward_bias"], drawn["lstm_2.bias"])
 
 
 @pytest.mark.parametrize("model", [lenet, resnet20])

@@ -75,6 +75,9 @@ PUBLISHED = {
     "babi_rnn": (3_600 + 2 * 20_200 + 1_836, 557 * 4 * 100 * 50 + 1_800),
     # 3 gates of (60 + 32) * 32 and a bias, and 32 * 60 + 60.
     "gru": (3 * (92 * 32 + 32) + 33 * 60, 40 * 3 * 92 * 32 + 1920),
+    # Keras prints 2 757 761 with one output of 128 features, where there are two here: 20 000 * 128, twice two LSTMs
+    # of 4 * ((128 + 64) * 64 + 64), and 128 * 2 + 2.
+    "bilstm": (2_757_761 + 129, 200 * 4 * 4 * (128 + 64) * 64 + 128 * 2),
     "vgg16": (138_357_544, 15_470_264_320),
     # Keras prints 22 910 480, of which 54 528 are running values.
     "xception": (22_910_480 - 54_528, 8_357_403_496),

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.models.convolutional import cnn, lenet, vgg19
 from benchmarks.models.dense import mlp
-from benchmarks.models.recurrent import lstm
+from benchmarks.models.recurrent import bilstm, lstm
 from benchmarks.models.residual import resnet20
 from benchmarks.vocabulary import counting
 from benchmarks.vocabulary import layers as vocabulary
@@ -34,7 +34,7 @@ def mistakes(folder: Path, text: str) -> list[str]:
     return list(found.values())
 
 
-@pytest.mark.parametrize("model", [cnn, lenet, lstm, mlp, resnet20, vgg19], ids=lambda each: each.TITLE)
+@pytest.mark.parametrize("model", [bilstm, cnn, lenet, lstm, mlp, resnet20, vgg19], ids=lambda each: each.TITLE)
 def test_shipped_models_count_as_in_the_container(model: object) -> None:
     """The reading of the text and a run of the function agree on every model that ships."""
     recorded = vocabulary.record(model.build)  # type: ignore[attr-defined]
