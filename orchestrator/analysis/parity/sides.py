@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
 
 FULL_PRECISION: Final = "fp32"
+UNQUANTISED: Final = "none"
 NOISE: Final = 1e-5
 """Share of the norm of all tensors together below which a tensor is rounding; two such tensors are equal."""
+
+
+def quantisation(options: Options) -> str:
+    """Return the kind of quantisation that options set, or `none`."""
+    return str(dict(options).get("quantisation", UNQUANTISED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,11 @@ class ParitySide:
         """Return the precision that the options set."""
         return str(dict(self.options).get("precision", FULL_PRECISION))
 
+    @property
+    def quantisation(self) -> str:
+        """Return the kind of quantisation that the options set."""
+        return quantisation(self.options)
+
     @cached_property
     def tensors(self) -> Mapping[str, "Stack"]:
         """Return initial weights, first gradients and logits of timed inference, ready for comparison.
@@ -68,6 +79,7 @@ class ParitySide:
             return {}
         logits = {"logits": self.result.inferred} if self.result.inferred else self.result.outputs
         return {
+            **({"unquantised": Stack.of({"logits": self.result.quantised.logits})} if self.result.quantised else {}),
             "weights": Stack.of(self.result.weights),
             "gradients": Stack.of(self.result.gradients),
             "logits": Stack.of(logits),

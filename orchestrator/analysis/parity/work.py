@@ -7,9 +7,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.parity import layers, optimizer
+from orchestrator.analysis.parity import layers, optimizer, quantised
 from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing, output_differences
-from orchestrator.analysis.parity.sides import FULL_PRECISION, OutputEvidence, ParitySide
+from orchestrator.analysis.parity.sides import FULL_PRECISION, UNQUANTISED, OutputEvidence, ParitySide
 from orchestrator.catalog.faults import KnownFault
 from orchestrator.domain import Mode
 from orchestrator.matrix.model import parse_pin
@@ -21,6 +21,10 @@ class WorkParity(StrEnum):
     """A verdict on the work of two cells."""
 
     SAME = "same work"
+    QUANTISED = "quantised"
+    """An approximation of the other side within its bars, and so other work."""
+    QUANTISED_ALIKE = "quantised alike"
+    """Two approximations of one kind within their bars, whose speeds may be ranked."""
     NOT_COMPARABLE = "not comparable"
     NOT_CHECKED = "not checked"
 
@@ -31,13 +35,18 @@ class PairParity:
 
     work: WorkParity
     reason: str = ""
-    """One line; empty only for the same work."""
+    """One line; empty for the same work, and within the bars of quantisation."""
     known_fault: str = ""
     """A known fault of a framework that explains a difference."""
     note: str = ""
-    """A note that weakens a verdict of the same work, such as reduced precision."""
+    """A note that weakens a verdict of the same work, such as reduced precision, or says what quantisation moves."""
     differences: tuple[Difference, ...] = ()
     """Everything that was compared, in order; the worst tensor stands for all gradients."""
+
+    @property
+    def is_other_work(self) -> bool:
+        """Return true if the two cells are known to do different work, so that neither wins against the other."""
+        return self.work in {WorkParity.NOT_COMPARABLE, WorkParity.QUANTISED}
 
 
 def matrix(
@@ -69,6 +78,15 @@ def _of_answers(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence
     unequal = _other_file(one, other) or layers.shape_difference(one.label, one.result, other.label, other.result)
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
+    if {one.quantisation, other.quantisation} == {UNQUANTISED}:
+        return _of_work(one, other, mode, faults)
+    return _of_quantised(one, other, mode, faults)
+
+
+def _of_work(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownFault]) -> PairParity:
+    """Judge two cells of which none is quantised, by all that the rule of their mode compares."""
+    if one.result is None or other.result is None:
+        raise ValueError("both sides must have a result")
     rule = RULES[mode].parity
     compared, lacking = differences(one, other, rule), missing(one, other, rule)
     if "optimizer" in rule.compared:
@@ -85,6 +103,22 @@ def _of_answers(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence
         work = WorkParity.NOT_COMPARABLE if unasked else WorkParity.NOT_CHECKED
         return PairParity(work, unasked or lacking, differences=compared)
     return PairParity(WorkParity.SAME, note=_note(one, other, compared, rule), differences=compared)
+
+
+def _of_quantised(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownFault]) -> PairParity:
+    """Judge two cells of which one is quantised at least, by bars of their own."""
+    unasked = _unasked(one, other, RULES[mode].parity)
+    if unasked:
+        return PairParity(WorkParity.NOT_COMPARABLE, unasked)
+    if lacking := quantised.missing(one, other):
+        return PairParity(WorkParity.NOT_CHECKED, lacking)
+    compared = quantised.differences(one, other)
+    unlike = _over_its_bar(compared)
+    if unlike is not None:
+        return _unequal(*unlike, (one, other), faults, compared)
+    alike = one.quantisation == other.quantisation
+    work = WorkParity.QUANTISED_ALIKE if alike else WorkParity.QUANTISED
+    return PairParity(work, note=quantised.note(one, other, compared), differences=compared)
 
 
 def _other_file(one: ParitySide, other: ParitySide) -> str:

@@ -8,7 +8,17 @@ from orchestrator.modes.parts.metrics import Metric
 from orchestrator.modes.parts.subjects import Subjects
 
 Evidence = Literal[
-    "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "outputs", "failure"
+    "shapes",
+    "weights",
+    "first_loss",
+    "gradients",
+    "losses",
+    "logits",
+    "dropout",
+    "optimizer",
+    "outputs",
+    "choices",
+    "failure",
 ]
 """The parts in which two parity results can differ, and `failure` if there is no result."""
 SessionPart = Literal["native_layers", "weights", "given_weights", "training"]

@@ -129,9 +129,11 @@ def is_answered(run: Run, cell: Cell) -> bool:
 
 def work_difference(parity: PairParity) -> str:
     """Return the difference in work in one line, or an empty text if none is known."""
-    if parity.work is not WorkParity.NOT_COMPARABLE:
+    if not parity.is_other_work:
         return ""
-    return f"parity: {parity.reason}" + (f" (known fault of {parity.known_fault})" if parity.known_fault else "")
+    return f"parity: {parity.reason or parity.note}" + (
+        f" (known fault of {parity.known_fault})" if parity.known_fault else ""
+    )
 
 
 def loss(run: Run, cell: Cell) -> float | None:

@@ -8,7 +8,8 @@ from itertools import zip_longest
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import Estimate
 from orchestrator.analysis.in_turn import Timed, levelled, ratio_in_turn
-from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.analysis.parity.sides import UNQUANTISED, quantisation
+from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.rankings import RankingLooks, family_of
 from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio_matrix
 from orchestrator.domain import Cell, System, Workload
@@ -86,20 +87,26 @@ def _pivot(measured: Sequence[CellReport], judge: Judge) -> CellReport | None:
     """The cell that all are compared with: of those that no cell of the same work is faster than, the one that does
     the work of the most others. In a large group only the fastest are tried.
 
-    Doing the same work is not transitive: `amp` may do that of two cells that are apart from each other.
+    Doing the same work is not transitive: `amp` may do that of two cells that are apart from each other. A quantised
+    cell is an approximation of the others, and they are not compared with it.
     """
-    tried = measured if len(measured) <= MOST_IN_MATRIX else measured[:_MOST_TRIED]
+    plain = [cell for cell in measured if quantisation(cell.cell.options) == UNQUANTISED] or measured
+    tried = plain if len(measured) <= MOST_IN_MATRIX else plain[:_MOST_TRIED]
     unbeaten = [
-        cell for place, cell in enumerate(tried) if all(_apart(cell, faster, judge) for faster in measured[:place])
+        cell for place, cell in enumerate(tried) if all(_apart(cell, faster, judge) for faster in plain[:place])
     ]
     return max(unbeaten, key=lambda cell: sum(not _apart(cell, other, judge) for other in measured), default=None)
 
 
 def _apart(one: CellReport, other: CellReport, judge: Judge) -> bool:
-    if one is other:
-        return False
-    pair = judge(one.cell, other.cell)
-    return pair is not None and pair.work is WorkParity.NOT_COMPARABLE
+    return one is not other and _do_other_work(one, other, judge(one.cell, other.cell))
+
+
+def _do_other_work(one: CellReport, other: CellReport, pair: PairParity | None) -> bool:
+    """Return True if two cells are known to do other work, as those of unlike quantisation are without a check."""
+    if pair is not None and pair.is_other_work:
+        return True
+    return quantisation(one.cell.options) != quantisation(other.cell.options)
 
 
 def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairParity | None, ...], ...]:
@@ -109,21 +116,25 @@ def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairPar
 def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]], compare: Compare) -> Matrix:
     ratios = ratio_matrix([timed(cell) for cell in measured], compare)
     return tuple(
-        tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
-        for row, works in zip(ratios, parity, strict=True)
+        tuple(
+            _judged(over, is_apart=cell is not other and _do_other_work(cell, other, work))
+            for other, over, work in zip(measured, row, works, strict=True)
+        )
+        for cell, row, works in zip(measured, ratios, parity, strict=True)
     )
 
 
 def _against(measured: Sequence[CellReport], judge: Judge, compare: Compare) -> list[Ratio | None]:
     best = measured[0]
     fastest = timed(best)
-    return [None, *(_judged(compare(timed(cell), fastest), judge(cell.cell, best.cell)) for cell in measured[1:])]
+    return [
+        None,
+        *(_judged(compare(timed(cell), fastest), is_apart=_apart(cell, best, judge)) for cell in measured[1:]),
+    ]
 
 
-def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
-    if over is None or work is None or work.work is not WorkParity.NOT_COMPARABLE:
-        return over
-    return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None)
+def _judged(over: Ratio | None, *, is_apart: bool) -> Ratio | None:
+    return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None) if over and is_apart else over
 
 
 def _rates(measured: Sequence[CellReport]) -> Mapping[str, Estimate]:

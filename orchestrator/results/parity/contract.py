@@ -103,6 +103,31 @@ class OptimizerSteps(Strict):
     """By parameter name."""
 
 
+class Quantised(Strict):
+    """The answers of a quantised session that stand beside those of the same session without quantisation.
+
+    A linear layer in closed form makes the model choose classes; `docs/measurement.md` says how.
+    """
+
+    kind: Literal["dynamic", "static"]
+    dataset: Name
+    """Of the labelled samples: `digits` where the model takes them, else that of the cell."""
+    chosen: Annotated[tuple[Count, ...], Field(min_length=1, max_length=10_000)]
+    """The class with the largest logit of each sample."""
+    unquantised: Annotated[tuple[Count, ...], Field(min_length=1, max_length=10_000)]
+    """The same without quantisation."""
+    right: tuple[Count, Count]
+    """The numbers of both that are the label's."""
+    logits: Tensor
+    """Of the fixed batch with the initial weights by the step that is timed, without quantisation."""
+
+    @model_validator(mode="after")
+    def _pairs(self) -> Self:
+        if len(self.chosen) != len(self.unquantised):
+            raise ValueError("both sessions choose a class for each sample")
+        return self
+
+
 class ParityResult(Strict):
     """The answer of a parity container: `/io/result.json`."""
 
@@ -138,6 +163,8 @@ class ParityResult(Strict):
     """Of an exported network by name, from the step that is timed."""
     inferred: Tensor | None = None
     """The same by the step that is timed where inference is measured; None in older answers."""
+    quantised: Annotated[Quantised | None, Field(exclude_if=lambda quantised: quantised is None)] = None
+    """Of a session with the option `quantisation`."""
     dropouts: dict[Name, Dropout] = Field(default_factory=dict)
     """By the name of the layer, `dropout_1`; none in older answers."""
     optimizer: OptimizerSteps | None = None

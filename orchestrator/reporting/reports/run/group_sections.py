@@ -292,4 +292,4 @@ def _work(cell: CellReport, other: CellReport, pair: PairParity) -> Row:
     )
 
 
-_WORK = {WorkParity.SAME: "good", WorkParity.NOT_COMPARABLE: "bad"}
+_WORK = {WorkParity.SAME: "good", WorkParity.QUANTISED_ALIKE: "good", WorkParity.NOT_COMPARABLE: "bad"}

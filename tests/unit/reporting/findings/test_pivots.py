@@ -17,10 +17,7 @@ from orchestrator.reporting.findings.shared_texts import MOST_NAMES, parity_line
 from tests.effort import examples
 from tests.unit.reporting import synthetic
 
-JUDGED = {
-    work: PairParity(work, "" if work is WorkParity.SAME else "first losses 1 % apart")
-    for work in (WorkParity.SAME, WorkParity.NOT_COMPARABLE, WorkParity.NOT_CHECKED)
-}
+JUDGED = {work: PairParity(work, "" if work is WorkParity.SAME else "first losses 1 % apart") for work in WorkParity}
 
 
 SLOW = -1
@@ -80,9 +77,7 @@ def check(drawn: Drawn) -> None:
         if (found := report.by_id[place.cell_id].measurement)
     }
     best = group.places[0]
-    beside = [
-        place for place in group.places[1:] if work(drawn, best.cell_id, place.cell_id) is not WorkParity.NOT_COMPARABLE
-    ]
+    beside = [place for place in group.places[1:] if not JUDGED[work(drawn, best.cell_id, place.cell_id)].is_other_work]
 
     for place in group.places[1:]:
         assert place.to_best is not None
@@ -101,7 +96,7 @@ def check(drawn: Drawn) -> None:
         assert group.sentence.removeprefix("Inconclusive: ").startswith(f"{best.label} ")
     pairs = {work(drawn, one.cell_id, other.cell_id) for one, other in combinations(group.places, 2)}
     if "No two of the measured cells" in group.sentence:
-        assert pairs == {WorkParity.NOT_COMPARABLE}
+        assert all(JUDGED[each].is_other_work for each in pairs)
     if any("cells do the same work" in said for said in parity_lines(group)):
         assert pairs == {WorkParity.SAME}
 
