@@ -32,6 +32,8 @@ class Option(_Strict):
     help: str
     system_packages: tuple[str, ...] = ()
     """Debian packages of an image with a cell whose value is not the default."""
+    where_asked: bool = Field(False, exclude_if=lambda where_asked: not where_asked)
+    """True if only cells whose matrix names it have it, so that others stay as they were without it."""
 
 
 Number = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]

@@ -227,10 +227,10 @@ def option_axes(
     """Return the values of every option of an entry.
 
     They come from the first that sets them: the entry, the framework, its family, `*`, the default. Options that `*`
-    sets and the framework lacks are among them.
+    sets and the framework lacks are among them. An option that counts where it is asked for has no default.
     """
     values: dict[str, tuple[OptionValue, ...]] = {
-        name: (option.default,) for name, option in catalog.options(axes.name).items()
+        name: (option.default,) for name, option in catalog.options(axes.name).items() if not option.where_asked
     }
     family = catalog.family(axes.name) or axes.name
     for owner in dict.fromkeys((EVERY_FRAMEWORK, family, axes.name)):

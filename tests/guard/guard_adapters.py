@@ -82,7 +82,7 @@ def _listed(what: str) -> Any:
 
 @cache
 def _catalog() -> Catalog:
-    """Load the catalog without the frameworks and releases that came later."""
+    """Load the catalog without the frameworks, releases and options that came later."""
     listed, entries = _listed("frameworks"), load(IMAGES / "catalog").entries
     return Catalog({name: _without_later(entry, listed[name]) for name, entry in entries.items() if name in listed})
 
@@ -94,6 +94,7 @@ def _without_later(entry: Entry, listed: dict[str, Any]) -> Entry:
         update={
             "known": tuple(version for version in entry.known if version in listed["known"]),
             "known_backends": pins,
+            "options": {name: option for name, option in entry.options.items() if name in listed["options"]},
             "releases": tuple(release for release in entry.releases if release.versions in ranges),
         }
     )
