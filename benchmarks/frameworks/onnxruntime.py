@@ -6,7 +6,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as state
 from benchmarks.native import one_of, serving
 from benchmarks.vocabulary import features
 
-OPTIONS = {"optimization": "all"}
+OPTIONS = {"optimization": "all", "quantisation": "none"}
 OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _LEVELS = {
@@ -18,7 +18,10 @@ _LEVELS = {
 
 
 def start(workload):
-    """Write the file of the model, and compile it. A network is compiled from its own file."""
+    """Write the file of the model, or its quantised form (`quantised_onnx`), and compile it.
+
+    A network is compiled from its own file.
+    """
     return serving.session(workload, _Engine(workload))
 
 

@@ -7,11 +7,12 @@ except ImportError:  # before 2023.1
     import openvino.runtime as openvino
     from openvino.runtime import Core
 
+from benchmarks import quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.native import one_of, precision_fact, serving
 from benchmarks.vocabulary import features
 
-OPTIONS = {"precision": "fp32", "hint": "latency"}
+OPTIONS = {"precision": "fp32", "hint": "latency", "quantisation": "none"}
 OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _PRECISIONS = {"fp32": "f32", "amp": "bf16"}
@@ -19,7 +20,10 @@ _HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
 def start(workload):
-    """Write the file of the model, and compile it. A network is compiled from its own file."""
+    """Write the file of the model, or its quantised form (`quantised_onnx`), and compile it.
+
+    A network is compiled from its own file.
+    """
     return serving.session(workload, _Engine(workload))
 
 
@@ -31,6 +35,7 @@ class _Engine:
         self._precision = one_of(workload.options, "precision", _PRECISIONS)
         if self._precision == "amp" and "BF16" not in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
             raise Unsupported("OpenVINO computes in bfloat16 on a CPU that can; this one cannot")
+        _require_together(quantisation.asked(workload.options), self._precision)
         # Left to itself it computes in bfloat16 where the CPU can. The first releases take text alone.
         self._settings = {
             "INFERENCE_PRECISION_HINT": _PRECISIONS[self._precision],
@@ -74,3 +79,12 @@ class _Engine:
             return self._model.get_property(name)
         except TypeError:
             return None
+
+
+def _require_together(kind, precision):
+    if kind == quantisation.DYNAMIC:
+        raise Unsupported(
+            "OpenVINO computes operators that quantise dynamically in float32; quantisation: static does not"
+        )
+    if kind == quantisation.STATIC and precision != "fp32":
+        raise Unsupported("quantisation leaves the rest of a model in float32; set precision: fp32")

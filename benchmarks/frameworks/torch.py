@@ -10,6 +10,7 @@ import tempfile
 
 import torch
 
+from benchmarks import quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
@@ -22,7 +23,7 @@ from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
 SEVERAL_DEVICES = True
-OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
+OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32", "quantisation": "none"}
 OFFERS = features.ALL - {"GRU without reset_after"}
 OLDEST = (1, 3)
 
@@ -70,10 +71,22 @@ class _Session:
         trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
         self.parameters = sum(parameter.numel() for parameter in trained)
         self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None
-        network = replica.wrapped(self._network) if replica else self._network
+        self._inferring = self._computing(workload)
+        network = replica.wrapped(self._network) if replica else self._inferring
         self.averaging = replica.averaging if replica else None
         forward = self._forward(_compile(network) if self._compiled else network)
         self.step = self._training_step(forward, workload) if workload.training else _inference_step(forward)
+
+    def _computing(self, workload):
+        """Return the network that computes logits, which is another one than holds the weights if it is quantised."""
+        self._quantised = {}
+        if quantisation.asked(workload.options) == quantisation.NONE:
+            return self._network
+        from benchmarks.native import quantised_torch  # which no other cell needs
+
+        network = quantised_torch.quantised(self._network, workload, self._placed_inputs)
+        self._quantised = quantisation.facts(workload, quantised_torch.engine())
+        return network
 
     def _training_step(self, forward, workload):
         loss_of = _loss(workload.loss, native.l2_terms(self._layers, self._made))
@@ -163,8 +176,8 @@ class _Session:
 
     def predict(self, inputs):
         """Return the logits of a NumPy batch in evaluation mode, never compiled."""
-        with native.evaluating(self._network):
-            return self._forward(self._network)(self._placed_inputs(inputs)).cpu().numpy()
+        with native.evaluating(self._inferring):
+            return self._forward(self._inferring)(self._placed_inputs(inputs)).cpu().numpy()
 
     def product(self, left, right):
         """Return the product of two NumPy matrices, multiplied as the steps multiply."""
@@ -205,6 +218,7 @@ class _Session:
         }
         if self._device.type == "cuda":
             facts.update(autotuning=torch.backends.cudnn.benchmark, allocator=_allocator())
+        facts.update(self._quantised)
         return dict(facts, graph_breaks=_graph_breaks()) if self._compiled else facts
 
     def peak_device_bytes(self):

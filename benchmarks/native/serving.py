@@ -10,9 +10,9 @@ from collections import namedtuple
 
 import numpy
 
-from benchmarks import process
+from benchmarks import process, quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import onnx, parts
+from benchmarks.native import onnx, parts, quantised_onnx
 from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}
@@ -29,6 +29,8 @@ def session(workload, engine):
     """
     if workload.one_device():
         raise Unsupported("this builder computes on a CPU alone")
+    if quantisation.asked(workload.options) != quantisation.NONE:
+        return _QuantisedSession(workload, engine)
     if not workload.network:
         return _ModelSession(workload, engine)
     try:
@@ -64,7 +66,7 @@ class _ModelSession(_Session):
 
     def __init__(self, workload, engine):
         super().__init__(workload, engine)
-        self._content = self._file(workload.batch_size)
+        self._content = self._served(workload.batch_size)
         self._run = engine.opened(self._content)
         self._by_size = {workload.batch_size: self._run}
         self.batches = [self._fed(inputs) for inputs, _ in workload.batches()]
@@ -73,6 +75,10 @@ class _ModelSession(_Session):
     def _file(self, batch_size, yielded=False):
         workload = self._workload
         return onnx.file(workload.layers, workload.inputs, workload.weights(), batch_size, yielded=yielded)
+
+    def _served(self, batch_size):
+        """Return the file that the engine is given."""
+        return self._file(batch_size)
 
     def _fed(self, inputs):
         """Return the inputs of a batch by name, as an engine takes them without a copy."""
@@ -103,7 +109,7 @@ class _ModelSession(_Session):
         fed = self._fed(inputs)
         size = len(next(iter(fed.values())))
         if size not in self._by_size:
-            self._by_size[size] = self._engine.opened(self._file(size))
+            self._by_size[size] = self._engine.opened(self._served(size))
         return self._by_size[size](fed)[0]
 
     def facts(self):
@@ -111,6 +117,40 @@ class _ModelSession(_Session):
         file = {"opset": onnx.OPSET, "sha256": hashlib.sha256(self._content).hexdigest()}
         kind = self.step(self.batches[0]).dtype.name
         return dict({"layout": "channels_first", "device": "cpu", "onnx": file}, **self._engine.facts(kind))
+
+
+class _QuantisedSession(_ModelSession):
+    """A session of the quantised file of a model. Layers and weights are those of the file that it is made from."""
+
+    def __init__(self, workload, engine):
+        quantisation.covered(workload)  # raises for what cannot be quantised
+        self._ranges = None
+        super().__init__(workload, engine)
+
+    def _served(self, batch_size):
+        content = self._file(batch_size)
+        if quantisation.asked(self._workload.options) == quantisation.DYNAMIC:
+            return quantised_onnx.dynamic(content)
+        if self._ranges is None:
+            self._ranges = self._calibrated()
+        return quantised_onnx.static(quantised_onnx.folded(content), self._ranges)
+
+    def _calibrated(self):
+        """Return the least and the largest of values in the calibration batches, as the engine computes in float32."""
+        batches = [self._fed(inputs) for inputs in quantisation.calibration(self._workload)]
+        size = len(next(iter(batches[0].values())))
+        content, names = quantised_onnx.watched(quantised_onnx.folded(self._file(size)))
+        run = self._engine.opened(content)
+        ends = numpy.array([[float(end) for end in run(batch)] for batch in batches])
+        return dict(zip(names, zip(ends[:, ::2].min(axis=0), ends[:, 1::2].max(axis=0))))
+
+    def weights(self):
+        """Return the weights that were quantised, in canonical layout."""
+        return onnx.weights(self._file(self._workload.batch_size), self._workload.layers)
+
+    def facts(self):
+        """Return the facts of the engine and of the quantised file, and what is quantised."""
+        return dict(super().facts(), **quantisation.facts(self._workload, "operators of the ONNX file"))
 
 
 class _NetworkSession(_Session):

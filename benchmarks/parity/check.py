@@ -10,9 +10,18 @@ import functools
 import os
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, evaluation, own_models, process
+from benchmarks import (
+    MEASUREMENT_VERSION,
+    contract,
+    definitions,
+    devices,
+    evaluation,
+    own_models,
+    process,
+    quantisation,
+)
 from benchmarks.errors import CannotTrain
-from benchmarks.parity import forked, timed_steps
+from benchmarks.parity import forked, quantised, timed_steps
 from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.vocabulary.losses import l2_terms
 from benchmarks.workload import model_module, prepared
@@ -64,6 +73,8 @@ def check(request, enter):
 
 
 def _of_model(request, enter):
+    if quantisation.asked(request.options) != quantisation.NONE:
+        return forked.in_a_process(_of_quantised, request, enter)
     try:
         return _of_training(request, enter)
     except CannotTrain:
@@ -140,6 +151,18 @@ def _of_inference_alone(request, enter):
         inferred=tensor(logits),
         facts=process.facts(request, workload, session),
     )
+
+
+def _of_quantised(request, enter):
+    """Return the answers of inference, with those that show how far quantisation moves them."""
+
+    def started(asked, weights=None):
+        flat = weights and {name: array.ravel() for name, array in weights.items()}
+        return _start(asked, enter, "infer", weights=flat)
+
+    answers = _of_inference_alone(request, enter)
+    logits, choices = quantised.answer(request, enter, started)
+    return dict(answers, quantised=dict(choices, logits=tensor(logits)))
 
 
 def _first_loss(logits, request, workload):

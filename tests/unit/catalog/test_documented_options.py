@@ -46,3 +46,23 @@ def test_the_example_plans_every_combination(tmp_path: Path) -> None:
     assert (len(found.cells), len(found.skips)) == (8, 0)
     packages = {image.framework.name: image.environment.system_packages for image in found.images}
     assert packages == {"tensorflow": (), "torch": ("g++",)}
+
+
+def test_a_late_option_stands_only_in_cells_of_a_matrix_that_names_it(tmp_path: Path) -> None:
+    """Cells of other matrices keep the options, the ids and the checks that they had without it."""
+
+    def planned(more: str) -> list[tuple[str, dict[str, object]]]:
+        path = tmp_path / "m.yaml"
+        path.write_text(f"version: 1\nframeworks: [onnxruntime==1.32.0]\nmodels: [lenet]\nmodes: [infer]\n{more}")
+        models = catalog.load_models(resources.BENCHMARKS / "models")
+        cells = planning.plan(matrix.load(path, CATALOG, models), CATALOG, models).cells
+        return [(cell.id, dict(cell.options)) for cell in cells]
+
+    ((cell_id, options),) = planned("")
+    asked = planned("options: {onnxruntime: {quantisation: [none, static]}}")
+
+    assert options == {"optimization": "all"}
+    assert asked == [
+        (cell_id, options | {"quantisation": "none"}),
+        (f"{cell_id}-quantisation=static", options | {"quantisation": "static"}),
+    ]
