@@ -16,6 +16,8 @@ OPTIONS = {"precision": "fp32", "hint": "latency", "quantisation": "none"}
 OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _PRECISIONS = {"fp32": "f32", "amp": "bf16"}
+FIRST_QUANTISED = (2022, 3)
+"""2022.1.0 ends LeNet with an illegal instruction, and 2022.2.0 has wrong logits of ResNet20 (2.3 of their norm)."""
 _HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
@@ -62,7 +64,7 @@ class _Engine:
         """Return the facts that OpenVINO reports, with the type of its outputs."""
         streams = self._read("NUM_STREAMS")
         return {
-            "framework_version": openvino.get_version().partition("-")[0],
+            "framework_version": _version(),
             "precision": precision_fact(kind, self._arithmetic()),
             "threads": self._read("INFERENCE_NUM_THREADS"),
             "execution": "one stream" if streams == 1 else "%s streams" % streams,
@@ -81,10 +83,17 @@ class _Engine:
             return None
 
 
+def _version():
+    return openvino.get_version().partition("-")[0]
+
+
 def _require_together(kind, precision):
+    """Raise `Unsupported` for a kind of quantisation that this release, or OpenVINO itself, does not compute."""
     if kind == quantisation.DYNAMIC:
         raise Unsupported(
             "OpenVINO computes operators that quantise dynamically in float32; quantisation: static does not"
         )
     if kind == quantisation.STATIC and precision != "fp32":
         raise Unsupported("quantisation leaves the rest of a model in float32; set precision: fp32")
+    if kind == quantisation.STATIC and tuple(int(part) for part in _version().split(".")[:2]) < FIRST_QUANTISED:
+        raise Unsupported("OpenVINO before 2022.3 crashes or is wrong in 8 bits; here is %s" % _version())
