@@ -119,6 +119,8 @@ def _strange_parts(model: onnx.ModelProto) -> Iterator[str]:
                 yield f"attribute {attribute.name!r} of {node.op_type!r} holds a text; export without it"
             if attribute.HasField("sparse_tensor") or len(attribute.sparse_tensors):
                 yield f"attribute {attribute.name!r} of {node.op_type!r} is a sparse tensor; export a dense one"
+            if attribute.HasField("tp") or len(attribute.type_protos):
+                yield f"attribute {attribute.name!r} of {node.op_type!r} holds a type; export without it"
     if len(model.graph.sparse_initializer):
         yield "it stores sparse tensors; export dense ones"
 

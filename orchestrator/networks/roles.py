@@ -85,7 +85,8 @@ _ELEMENTWISE = frozenset({
     "Ceil", "Round",
 })  # fmt: skip
 """Operators that take learned values, such as a bias, and others, such as a mask, at the same place."""
-_MASKS = (0.0, 1.0, -1.0, -1e4, -1e9, -1e10)
+_MASKS = (0.0, 1.0, -1.0, -100.0, -1e4, -1e5, -1e9, -1e10, -1e30)
+"""Numbers that masks are made of, besides the least ones of a type: 1 and 0, or 0 and what a softmax takes for none."""
 _FEW = 16
 """Whole numbers up to which a tensor is taken for axes or sizes, wherever it is used."""
 

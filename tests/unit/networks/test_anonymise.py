@@ -157,6 +157,12 @@ def _strange(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+def _typed(model: onnx.ModelProto) -> onnx.ModelProto:
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, ["acme_axis"])
+    model.graph.node[1].attribute.append(helper.make_attribute("type", kind))
+    return model
+
+
 def _texted(model: onnx.ModelProto) -> onnx.ModelProto:
     model.graph.node[1].attribute.append(helper.make_attribute("note", "secret"))
     return model
@@ -166,6 +172,7 @@ def _texted(model: onnx.ModelProto) -> onnx.ModelProto:
     ("model", "line"),
     [
         (_strange(exported.image_network()), "operator 'Relu' is one of 'com.acme', whose attributes are not known"),
+        (_typed(exported.image_network()), "attribute 'type' of 'Relu' holds a type; export without it"),
         (_texted(exported.image_network()), "attribute 'note' of 'Relu' holds a text; export without it"),
         (_with_constant("value_string", "secret"), "attribute 'value_string' of 'Constant' holds a text"),
         (

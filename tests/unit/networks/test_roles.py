@@ -39,6 +39,7 @@ def role(node: Any, values: Any, *further: Any) -> Role:
         (helper.make_node("Mul", ["x", "w"], ["y"]), np.ones((4, 4), "f4"), Role.DECIDING),
         (helper.make_node("Add", ["x", "w"], ["y"]), np.triu(np.full((4, 4), -np.inf, "f4"), 1), Role.DECIDING),
         (helper.make_node("Mul", ["x", "w"], ["y"]), np.tril(np.ones((4, 4), "f4")), Role.DECIDING),
+        (helper.make_node("Add", ["x", "w"], ["y"]), np.triu(np.full((4, 4), -100, "f4"), 1), Role.DECIDING),
         (helper.make_node("Mul", ["x", "w"], ["y"]), np.where(DRAWN > 0, 0.3, 0.7).astype("f4"), Role.UNSURE),
         (helper.make_node("Clip", ["x", "w"], ["y"]), np.float32(0), Role.DECIDING),
         (helper.make_node("Reshape", ["x", "w"], ["y"]), np.array([2, 8]), Role.DECIDING),
