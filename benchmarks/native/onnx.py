@@ -296,38 +296,7 @@ def _canonical(kind, name, array, direction):
     return array
 
 
-_COUNTED = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT4", "UINT4")
-
-
-def opset_and_values(path):
-    """Return the opset of a file, and the number of values that it stores in real and in quantised tensors.
-
-    Single numbers are not counted. The host counts the same way.
-    """
+def opset(path):
+    """Return the opset of a file."""
     model = onnx.load(path, load_external_data=False)
-    opset = max(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))
-    return opset, sum(_values(each) for each in _tensors(model.graph))
-
-
-def _values(tensor):
-    size = 1
-    for extent in tensor.dims:
-        size *= extent
-    return size if size > 1 and TensorProto.DataType.Name(tensor.data_type) in _COUNTED else 0
-
-
-def _tensors(graph):
-    for each in graph.initializer:
-        yield each
-    for sparse in graph.sparse_initializer:
-        yield sparse.values
-        yield sparse.indices
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                yield attribute.t
-            for each in attribute.tensors:
-                yield each
-            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                for each in _tensors(inner):
-                    yield each
+    return max(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))

@@ -162,10 +162,11 @@ class _NetworkSession(_Session):
         axes = dict(asked["dimensions"], **({asked["batch"]: size} if asked["batch"] else {}))
         self.step = engine.opened(workload.path, Fixed(axes, {each.name: each.shape(size) for each in workload.inputs}))
         self.batches = [dict(zip([each.name for each in workload.inputs], inputs)) for inputs, _ in workload.batches()]
-        opset, self.parameters = onnx.opset_and_values(workload.path)
-        self._facts = {"opset": opset, "sha256": workload.model_sha256}
+        self.parameters = workload.counts()["parameters"]
 
     def facts(self):
         """Return the facts of the engine, of the file, and of its first output."""
         kind = self.step(self.batches[0])[0].dtype.name
-        return dict({"layout": None, "device": "cpu", "onnx": self._facts}, **self._engine.facts(kind))
+        # The file is read here, once memory was measured, as reading takes more of it than some engines.
+        file = {"opset": onnx.opset(self._workload.path), "sha256": self._workload.model_sha256}
+        return dict({"layout": None, "device": "cpu", "onnx": file}, **self._engine.facts(kind))

@@ -147,6 +147,7 @@ class _Writer:
         self._replaced = {each.name for each in self._stored if _is_replaced(each, choices)}
         self._names: dict[str, str] = {"": ""}
         self._axes: dict[str, str] = {}
+        self._ordinals: dict[bytes, int] = {}
         self._count = 0
 
     def written(self) -> Anonymised:
@@ -239,13 +240,21 @@ class _Writer:
         made.graphs.extend(self._graph(each, "inner") for each in attribute.graphs)
         return made
 
+    def _ordinal(self, values: npt.NDArray[np.generic]) -> int:
+        """Return a number of a tensor by its place among those that are replaced; equal tensors have one.
+
+        Numbers that were drawn by the content itself would let others who guess it prove the guess.
+        """
+        content = hashlib.sha256(f"{values.dtype} {values.shape} ".encode() + values.tobytes()).digest()
+        return self._ordinals.setdefault(content, len(self._ordinals))
+
     def _tensor(self, tensor: onnx.TensorProto, name: str | None) -> onnx.TensorProto:
         """Write a tensor anew: by chance where it is learned, else with its values alone."""
         from onnx import numpy_helper  # noqa: PLC0415
 
         values = numpy_helper.to_array(tensor)
         if name in self._replaced:
-            values = replacement(values, tensors.type_name(tensor), self._seed)
+            values = replacement(values, self._seed, self._ordinal(values))
         made = numpy_helper.from_array(values, self._name(name) if name else "")
         if made.data_type != tensor.data_type:  # of a type that NumPy does not have
             made.data_type = tensor.data_type
@@ -258,17 +267,16 @@ def _is_replaced(stored: StoredTensor, choices: Choices) -> bool:
     return stored.role is Role.LEARNED or stored.name in choices.replaced
 
 
-def replacement(values: npt.NDArray[np.generic], kind: str, seed: int) -> npt.NDArray[np.generic]:
+def replacement(values: npt.NDArray[np.generic], seed: int, ordinal: int = 0) -> npt.NDArray[np.generic]:
     """Return numbers by chance in place of a learned tensor, of its shape, type and scale.
 
     They are normally distributed with its mean and standard deviation. What is positive everywhere, as a variance or a
-    scale of quantisation, stays so: its logarithms are. Equal tensors get equal numbers, so that what shares its
-    weights goes on to share them.
+    scale of quantisation, stays so: its logarithms are. Tensors of one `ordinal` get equal numbers, so that what shares
+    its weights goes on to share them.
     """
     import numpy as np  # noqa: PLC0415
 
-    content = hashlib.sha256(f"{seed} {kind} {values.shape} ".encode() + values.tobytes()).digest()
-    random = np.random.default_rng(list(content))
+    random = np.random.default_rng([seed, ordinal])
     wide = values.astype(np.float64)
     drawn: npt.NDArray[np.float64] = random.standard_normal(values.shape)
     if wide.size and wide.min() > 0 and np.issubdtype(values.dtype, np.inexact):

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from orchestrator import limits
-from orchestrator.errors import did_you_mean
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.files import problem_of_path, size_and_sum
 from orchestrator.networks import counting, tensors
 from orchestrator.user_files import Network, NetworkInput, ScriptFile
@@ -70,9 +70,16 @@ def read(path: Path, name: str, asked: NetworkFeed) -> tuple[Network | None, tup
         first = str(error).strip().splitlines()[:1]
         why = f": {first[0][:200]}" if first else ""
         return None, (NetworkMistake(("file",), f"{path.name!r} is no ONNX file{why}; export the network again"),)
-    reader = _Reader(path, model, asked)
-    mistakes = tuple(reader.mistakes())
-    return (None, mistakes) if mistakes else (reader.network(name), ())
+    try:
+        reader = _Reader(path, model, asked)
+        mistakes = tuple(reader.mistakes())
+        return (None, mistakes) if mistakes else (reader.network(name), ())
+    except InputError:
+        raise
+    except Exception as error:  # a file may be wrong in any way, and each library says it in its own
+        first = str(error).strip().splitlines()[:1]
+        why = f"{path.name!r} is no sound network: {type(error).__name__}: {''.join(first)[:200]}"
+        return None, (NetworkMistake(("file",), f"{why}; check it with onnx.checker, and export it again"),)
 
 
 class _Reader:

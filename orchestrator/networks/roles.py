@@ -85,8 +85,12 @@ _ELEMENTWISE = frozenset({
     "Ceil", "Round",
 })  # fmt: skip
 """Operators that take learned values, such as a bias, and others, such as a mask, at the same place."""
-_MASKS = (0.0, 1.0, -1.0, -100.0, -1e4, -1e5, -1e9, -1e10, -1e30)
-"""Numbers that masks are made of, besides the least ones of a type: 1 and 0, or 0 and what a softmax takes for none."""
+_NOTHING = -100.0
+"""The largest number that a softmax is given for what is masked."""
+_FEWEST = 3
+"""Different values up to which a tensor of more values may be a code, such as weights of −1, 0 and 1."""
+_MASKS = (0.0, -100.0, -1e4, -1e5, -1e9, -1e10, -1e30)
+"""Numbers that masks are made of, besides the least ones of a type: 0, and what a softmax takes for nothing."""
 _FEW = 16
 """Whole numbers up to which a tensor is taken for axes or sizes, wherever it is used."""
 
@@ -190,18 +194,28 @@ def _by_values(values: npt.NDArray[np.generic], use: Use) -> tuple[Role, str]:
 
     distinct = np.unique(values.astype(np.float64))
     masks = [*_MASKS, -np.inf, float(np.finfo(np.float32).min), float(np.finfo(np.float16).min)]
-    if all(any(value == mask for mask in masks) for value in distinct):
+    if distinct[0] <= _NOTHING and all(any(value == mask for mask in masks) for value in distinct):
         return Role.DECIDING, "a mask"
-    if len(distinct) == 2 or not np.isfinite(distinct).all():
+    if set(distinct) == {0.0, 1.0} and _is_triangular(values):
+        return Role.DECIDING, "a mask"
+    if len(distinct) <= _FEWEST < values.size or not np.isfinite(distinct).all():
         return Role.UNSURE, f"{use}, with {len(distinct)} different values"
     return Role.LEARNED, str(use)
+
+
+def _is_triangular(values: npt.NDArray[np.generic]) -> bool:
+    import numpy as np  # noqa: PLC0415
+
+    if values.ndim < 2:
+        return False
+    return bool((np.tril(values) == values).all() or (np.triu(values) == values).all())
 
 
 def _by_whole_numbers(values: npt.NDArray[np.generic], use: Use) -> tuple[Role, str]:
     import numpy as np  # noqa: PLC0415
 
     flat = values.ravel()
-    if flat.dtype == bool or flat.size <= _FEW or len(np.unique(flat)) <= 2:
+    if flat.dtype == bool or flat.size <= _FEW:
         return Role.DECIDING, str(use)
     steps = np.unique(np.diff(flat.astype(np.int64)))
     if len(steps) == 1:

@@ -97,7 +97,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_positive_tensors_stay_positive(kind: str) -> None:
     variance = np.random.default_rng(0).uniform(1e-4, 2, 1000).astype(kind)
 
-    drawn = anonymise.replacement(variance, "FLOAT", 0)
+    drawn = anonymise.replacement(variance, 0)
 
     assert (drawn > 0).all()
     assert np.log(drawn.astype(float)).std() == pytest.approx(np.log(variance.astype(float)).std(), rel=0.1)
@@ -106,7 +106,7 @@ def test_positive_tensors_stay_positive(kind: str) -> None:
 def test_whole_numbers_stay_in_their_range() -> None:
     weight = np.random.default_rng(0).integers(-100, 90, 1000).astype("int8")
 
-    drawn = anonymise.replacement(weight, "INT8", 0)
+    drawn = anonymise.replacement(weight, 0)
 
     assert drawn.dtype == np.int8
     assert (weight.min() <= drawn.min(), drawn.max() <= weight.max()) == (True, True)
@@ -116,7 +116,7 @@ def test_whole_numbers_stay_in_their_range() -> None:
 def test_equal_tensors_get_equal_numbers() -> None:
     values = np.random.default_rng(0).standard_normal((4, 4)).astype("f4")
 
-    first, second = (anonymise.replacement(values.copy(), "FLOAT", 0) for _ in range(2))
+    first, second = (anonymise.replacement(values.copy(), 0) for _ in range(2))
 
     assert np.array_equal(first, second)
     assert not np.array_equal(first, values)
