@@ -26,6 +26,14 @@ _WORDS = frozenset({
     "keep_aspect_ratio_policy", "mode", "nearest_mode", "padding_mode", "reduction", "round", "rounding",
 })  # fmt: skip
 """Attributes of ONNX's operators whose texts decide what is computed."""
+_TEXTS = frozenset(
+    b"NOTSET SAME_UPPER SAME_LOWER VALID constant reflect edge wrap nearest linear cubic bilinear bicubic zeros border "
+    b"reflection forward reverse bidirectional half_pixel half_pixel_symmetric pytorch_half_pixel align_corners "
+    b"asymmetric tf_crop_and_resize tf_half_pixel_for_nn output_half_pixel round_prefer_floor round_prefer_ceil floor "
+    b"ceil stretch not_larger not_smaller none tanh add mul min max avg mean sum DCR CRD Relu Tanh Sigmoid Affine "
+    b"LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus".split()
+)
+"""The texts that these may have. One of an equation has letters, commas and an arrow."""
 _AS_NUMBERS = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
 """Attributes of a constant that are numbers and no tensor, with the type that they stand for."""
 _OURS = re.compile(r"|(input|output|axis)_[0-9]+|[vn][0-9]+|network|inner")
@@ -110,19 +118,49 @@ def _chosen(choices: Choices, known: Collection[str]) -> Iterator[tuple[str, str
 def _strange_parts(model: onnx.ModelProto) -> Iterator[str]:
     if len(model.training_info):
         yield "it holds information for training, which may be anything; export it for inference"
+    opset = max((each.version for each in model.opset_import if each.domain in _ONNX), default=1)
     for node in _nodes(model.graph):
-        if node.domain not in _ONNX:
-            where = f"operator {node.op_type!r} is one of {node.domain!r}"
-            yield f"{where}, whose attributes are not known; export without it"
-        for attribute in node.attribute:
-            if (attribute.HasField("s") or len(attribute.strings)) and attribute.name not in _WORDS:
-                yield f"attribute {attribute.name!r} of {node.op_type!r} holds a text; export without it"
-            if attribute.HasField("sparse_tensor") or len(attribute.sparse_tensors):
-                yield f"attribute {attribute.name!r} of {node.op_type!r} is a sparse tensor; export a dense one"
-            if attribute.HasField("tp") or len(attribute.type_protos):
-                yield f"attribute {attribute.name!r} of {node.op_type!r} holds a type; export without it"
+        yield from _strange_node(node, opset)
+    for graph in _graphs(model.graph):
+        for value in (*graph.input, *graph.output):
+            if value.type.WhichOneof("value") not in {None, "tensor_type", "sequence_type", "optional_type"}:
+                yield f"{value.name!r} is of a type that may hold names; export tensors"
     if len(model.graph.sparse_initializer):
         yield "it stores sparse tensors; export dense ones"
+
+
+def _strange_node(node: onnx.NodeProto, opset: int) -> Iterator[str]:
+    import onnx  # noqa: PLC0415
+
+    if node.domain not in _ONNX:
+        where = f"operator {node.op_type!r} is one of {node.domain!r}"
+        yield f"{where}, whose attributes are not known; export without it"
+        return
+    try:
+        known = onnx.defs.get_schema(node.op_type, opset, "").attributes
+    except onnx.defs.SchemaError:
+        yield f"operator {node.op_type!r} is none of ONNX's in opset {opset}; export without it"
+        return
+    for attribute in node.attribute:
+        named = f"attribute {attribute.name!r} of {node.op_type!r}"
+        texts = [*([attribute.s] if attribute.HasField("s") else []), *attribute.strings]
+        if attribute.name not in known:
+            yield f"{named} is none of ONNX's; export without it"
+        elif not all(_is_of_onnx(attribute.name, text) for text in texts):
+            yield f"{named} holds a text; export without it"
+        elif attribute.HasField("sparse_tensor") or len(attribute.sparse_tensors):
+            yield f"{named} is a sparse tensor; export a dense one"
+        elif attribute.HasField("tp") or len(attribute.type_protos):
+            yield f"{named} holds a type; export without it"
+        elif attribute.HasField("t") and node.op_type not in {"Constant", "ConstantOfShape"}:
+            yield f"{named} holds a tensor; export it as an input"
+
+
+def _is_of_onnx(name: str, text: bytes) -> bool:
+    """Return true for a text that decides what is computed, and so can tell nothing else."""
+    if name == "equation":
+        return re.fullmatch(rb"[A-Za-z,.> -]*", text) is not None
+    return name in _WORDS and text in _TEXTS
 
 
 def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:

@@ -168,12 +168,32 @@ def _texted(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+def _unknown(model: onnx.ModelProto) -> onnx.ModelProto:
+    model.graph.node[1].op_type = "AcmeSecretGelu"
+    return model
+
+
+def _padded(text: str) -> onnx.ModelProto:
+    model = exported.image_network()
+    del model.graph.node[0].attribute[1]
+    model.graph.node[0].attribute.append(helper.make_attribute("auto_pad", text))
+    return model
+
+
+def test_a_text_that_decides_what_is_computed_stays() -> None:
+    made = made_of(_padded("SAME_UPPER"))
+
+    assert made.model.graph.node[0].attribute[1].s == b"SAME_UPPER"
+
+
 @pytest.mark.parametrize(
     ("model", "line"),
     [
+        (_unknown(exported.image_network()), "operator 'AcmeSecretGelu' is none of ONNX's in opset 13"),
+        (_padded("ACME confidential"), "attribute 'auto_pad' of 'Conv' holds a text; export without it"),
         (_strange(exported.image_network()), "operator 'Relu' is one of 'com.acme', whose attributes are not known"),
-        (_typed(exported.image_network()), "attribute 'type' of 'Relu' holds a type; export without it"),
-        (_texted(exported.image_network()), "attribute 'note' of 'Relu' holds a text; export without it"),
+        (_typed(exported.image_network()), "attribute 'type' of 'Relu' is none of ONNX's; export without it"),
+        (_texted(exported.image_network()), "attribute 'note' of 'Relu' is none of ONNX's; export without it"),
         (_with_constant("value_string", "secret"), "attribute 'value_string' of 'Constant' holds a text"),
         (
             _with_constant("value", numpy_helper.from_array(np.array([0.3, 0.7] * 5, "f4"))),
