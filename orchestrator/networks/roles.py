@@ -35,6 +35,8 @@ class Use:
 
     operator: str
     position: int
+    of_stored: bool = False
+    """True for indices into a table that is stored too, which may be a code of what is learned."""
 
     def __str__(self) -> str:
         """Return the use in words, such as `input 1 of Conv`."""
@@ -99,7 +101,7 @@ def roles(model: onnx.ModelProto) -> tuple[StoredTensor, ...]:
     """Return every stored tensor of a model with its role, in the order of the file."""
     from onnx import numpy_helper  # noqa: PLC0415 - takes a tenth of a second
 
-    uses = _Uses(model.graph)
+    uses = _Uses(model.graph, frozenset(name for name, _ in _named(model.graph)))
     found = []
     for name, tensor in _named(model.graph):
         if tensors.type_name(tensor) == "STRING":
@@ -126,7 +128,8 @@ def _named(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
 class _Uses:
     """The places that take each value of a graph. Names are unique over all graphs within it."""
 
-    def __init__(self, graph: onnx.GraphProto) -> None:
+    def __init__(self, graph: onnx.GraphProto, stored: frozenset[str]) -> None:
+        self._stored = stored
         self._takers: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
         self._outputs: set[str] = set()
         self._add(graph)
@@ -151,7 +154,8 @@ class _Uses:
                     if output not in seen:
                         yield from self.of(output, seen | {output})
             else:
-                yield Use(node.op_type, position)
+                is_index = node.op_type.startswith("Gather") and position == 1
+                yield Use(node.op_type, position, of_stored=is_index and node.input[0] in self._stored)
 
 
 def _role(tensor: onnx.TensorProto, values: npt.NDArray[np.generic] | None, uses: tuple[Use, ...]) -> tuple[Role, str]:
@@ -179,7 +183,7 @@ def _by_place(uses: tuple[Use, ...], *, is_real: bool) -> tuple[Role, str] | Non
             return Role.LEARNED, str(use)
         if is_real and (use.operator, use.position) == ("Gather", 0):
             return Role.LEARNED, "a table that is looked up in"
-    if all(use.position in _DECIDING.get(use.operator, ()) for use in uses):
+    if all(use.position in _DECIDING.get(use.operator, ()) and not use.of_stored for use in uses):
         return Role.DECIDING, str(uses[0])
     return None
 

@@ -55,6 +55,22 @@ def test_the_role_at_one_place(node: Any, values: Any, expected: Role) -> None:
     assert role(node, values) is expected
 
 
+@pytest.mark.parametrize(
+    ("indices", "expected"),
+    [
+        (np.arange(77), Role.DECIDING),
+        (np.array([1, 0, 2]), Role.DECIDING),
+        (np.random.default_rng(0).integers(0, 4, 77), Role.UNSURE),
+    ],
+)
+def test_indices_into_a_stored_table_may_be_a_code(indices: Any, expected: Role) -> None:
+    nodes = [helper.make_node("Gather", ["table", "w"], ["z"]), helper.make_node("MatMul", ["x", "z"], ["y"])]
+
+    found = {each.name: each.role for each in roles(network(nodes, {"table": DRAWN, "w": indices}))}
+
+    assert found == {"table": Role.LEARNED, "w": expected}
+
+
 @pytest.mark.parametrize("between", ["Transpose", "Identity", "Cast", "Squeeze"])
 def test_what_hands_values_on_is_looked_through(between: str) -> None:
     made = {"to": TensorProto.FLOAT} if between == "Cast" else {}
