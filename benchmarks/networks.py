@@ -1,6 +1,7 @@
 """The work of an exported network, whose ONNX file an engine is given as it is."""
 
 import hashlib
+import json
 import os
 import time
 
@@ -96,6 +97,7 @@ class NetworkWorkload:
         self.model_sha256 = sha256(asked)
         if self.model_sha256 != asked["sha256"]:
             raise BadRequest("the files of the network are not those that were planned")
+        self.fed_sha256 = fed_sha256(asked)
         self.definition_sha256 = None
         self.optimizer = {}
         self.steps_per_epoch = 1
@@ -138,6 +140,15 @@ def sha256(network):
     if len(sums) == 1:
         return sums[0][1]
     return hashlib.sha256("".join("%s  %s\n" % (digest, path) for path, digest in sums).encode()).hexdigest()
+
+
+def fed_sha256(network):
+    """Return the SHA-256 of a network with the sizes of its axes and what its inputs are drawn from.
+
+    Two networks of one name do the same work if theirs are equal.
+    """
+    told = {key: network[key] for key in ("sha256", "dimensions", "inputs")}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def _sum(path):

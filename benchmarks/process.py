@@ -138,6 +138,7 @@ def _without_framework(request, workload):
     return dict(
         surroundings(request, workload.options),
         model_sha256=workload.model_sha256,
+        **({"network": workload.fed_sha256} if workload.network else {}),
         optimizer=workload.optimizer,
         threads_asked=request.threads,
         data=dict(

@@ -93,7 +93,7 @@ def _of_network(request, enter):
         "counted_parameters": parameters,
         "counted": [],
         "weights": {},
-        "network": workload.model_sha256,
+        "network": workload.fed_sha256,
         "outputs": {name: tensor(array) for name, array in zip(workload.network["outputs"], outputs)},
         "lacking": [features.TRAINING],
         "first_loss": None,

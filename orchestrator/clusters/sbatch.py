@@ -10,6 +10,8 @@ from orchestrator.clusters.parts import NodeNeeds
 from orchestrator.clusters.site.model import GpuRequest, Program, Site
 from orchestrator.clusters.states import OUT_OF_TIME, OUT_OF_TIME_STATUS
 
+MOST_SCRIPT_BYTES = 4 * 1024 * 1024
+"""Largest batch script that Slurm takes, unless its `max_script_size` is another. It refuses a larger one itself."""
 WARNING_S = 90
 """Time between the signal that ends the measurement and the time limit."""
 

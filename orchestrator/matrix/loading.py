@@ -67,18 +67,19 @@ def build_settings(path: Path) -> BuildSettings:
 
 
 def own_models(path: Path, shipped: Mapping[str, ModelInfo]) -> dict[str, ModelInfo]:
-    """Read only the models of a matrix's `models_folder`, whatever else is wrong with the matrix.
+    """Read only the models of a matrix's `models_folder` and its ONNX files, whatever else is wrong with the matrix.
 
-    Raises `InputError` if the matrix cannot be read, and for every file that is no model.
+    Raises `InputError` if the matrix cannot be read, and for every file that is no model or no network.
     """
     source = yaml_source.read(path, "matrix")
     if not isinstance(source.value, dict):
         return {}
     own, broken = _own_models(source, path.parent, shipped)
-    wrong = [mistake.at(source.name) for mistake in files.missing(source, path.parent, "models_folder")]
+    exported = networks.of_matrix(source, path.parent, {**shipped, **own})
+    wrong = [*files.missing(source, path.parent, "models_folder"), *exported.mistakes]
     if broken or wrong:
-        raise InputError(*wrong, *broken.values())
-    return own
+        raise InputError(*(mistake.at(source.name) for mistake in wrong), *broken.values())
+    return {**own, **exported.models}
 
 
 def _own_models(

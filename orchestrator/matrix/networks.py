@@ -123,6 +123,9 @@ def _read(source: Source, loc: Loc, entry: file.ModelEntry, folder: Path) -> tup
             text = "belongs to models that learn; an ONNX file is fed numbers by chance; drop this"
             wrong.append(source.mistake((*loc, key), text, key=True))
     fixed = network.batch_size if network else None
+    if fixed and fixed > limits.MAX_PARITY_BATCH:
+        text = f"the file has a fixed batch of {fixed:,}; export it with one of {limits.MAX_PARITY_BATCH:,} at most"
+        wrong.append(source.mistake((*loc, "file"), text))
     for size in (entry.batch_size or ()) if fixed else ():
         if size != fixed:
             text = f"the file has a fixed batch of {fixed}, not {size}; export it with a dynamic axis"

@@ -39,7 +39,13 @@ _AS_NUMBERS = {"value_float": "float32", "value_floats": "float32", "value_int":
 _OURS = re.compile(r"|(input|output|axis)_[0-9]+|[vn][0-9]+|network|inner")
 """Names that are given here, which a network may have had before."""
 _EQUAL_BY_CHANCE = 0.5
-"""Share of equal values that tensors of few whole numbers may have."""
+"""Share of equal values, besides zeros, that tensors of few whole numbers may have."""
+_SPARSE = 0.1
+"""Share of zeros from which a tensor is taken for a sparse one, and stays so."""
+_QUANTILES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1)
+"""Quantiles of a tensor between which its numbers by chance are uniform."""
+_SPREAD = 0.25
+"""Standard deviation of the logarithm of the factor by which a single number is changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,10 @@ class Anonymised:
 
 
 def prepared(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a network with its own functions put in the place of their calls, and every constant as a tensor."""
+    """Return a network that is easier to read, and computes the same.
+
+    Its own functions are put in the place of their calls, every constant is a tensor, and no two values have one name.
+    """
     import onnx  # noqa: PLC0415
     from onnx import numpy_helper  # noqa: PLC0415
 
@@ -87,7 +96,27 @@ def prepared(model: onnx.ModelProto) -> onnx.ModelProto:
             given.Clear()
             given.name, given.type = "value", given.TENSOR
             given.t.CopyFrom(made)
+    _tell_names_apart(flat.graph, {}, set())
     return flat
+
+
+def _tell_names_apart(graph: onnx.GraphProto, outside: Mapping[str, str], taken: set[str]) -> None:
+    """Give a value another name if one of another graph has it, as values of both branches of a condition may."""
+    known = dict(outside)
+    own = [*(each.name for each in graph.input), *(each.name for each in graph.initializer)]
+    for name in dict.fromkeys([*own, *(name for node in graph.node for name in node.output)]):
+        known[name] = name
+        while name and known[name] in taken:
+            known[name] += "'"
+    taken.update(known.values())
+    for value in (*graph.input, *graph.initializer, *graph.output, *graph.value_info):
+        value.name = known.get(value.name, value.name)
+    for node in graph.node:
+        for names in (node.input, node.output):
+            names[:] = [known.get(name, name) for name in names]
+        for attribute in node.attribute:
+            for inner in tensors.graphs(attribute):
+                _tell_names_apart(inner, known, taken)
 
 
 def _array(values: object, kind: str) -> npt.NDArray[np.generic]:
@@ -308,38 +337,57 @@ def _is_replaced(stored: StoredTensor, choices: Choices) -> bool:
 def replacement(values: npt.NDArray[np.generic], seed: int, ordinal: int = 0) -> npt.NDArray[np.generic]:
     """Return numbers by chance in place of a learned tensor, of its shape, type and scale.
 
-    They are normally distributed with its mean and standard deviation. What is positive everywhere, as a variance or a
-    scale of quantisation, stays so: its logarithms are. Tensors of one `ordinal` get equal numbers, so that what shares
-    its weights goes on to share them.
+    They are distributed as its values are, between a few of their quantiles, so that what is positive everywhere, as a
+    variance, stays so, and none is larger than a network bears. A sparse tensor stays one, with its zeros elsewhere.
+    Tensors of one `ordinal` get equal numbers, so that what shares its weights goes on to share them.
     """
     import numpy as np  # noqa: PLC0415
 
     random = np.random.default_rng([seed, ordinal])
     wide = values.astype(np.float64)
-    drawn: npt.NDArray[np.float64] = random.standard_normal(values.shape)
-    if wide.size and wide.min() > 0 and np.issubdtype(values.dtype, np.inexact):
-        logs = np.log(wide)
-        positive: npt.NDArray[np.generic] = np.exp(logs.mean() + logs.std() * drawn).astype(values.dtype)
-        return positive
-    made = wide.mean() + wide.std() * drawn
-    if wide.size and wide.min() >= 0:
-        made = np.abs(made)
-    if np.issubdtype(values.dtype, np.integer):
-        made = np.clip(np.rint(made), wide.min(), wide.max())
-    replaced: npt.NDArray[np.generic] = made.astype(values.dtype)
+    is_whole = np.full((), 0.5).astype(values.dtype) == 0  # types of 4 bits are not among NumPy's integers
+    finite = wide[np.isfinite(wide)]
+    zeros = float((finite == 0).mean()) if finite.size else 0.0
+    known = finite[finite != 0] if zeros >= _SPARSE else finite
+    if not known.size:
+        return values
+    if known.min() == known.max():
+        made = np.full(values.shape, _another(float(known[0]), random, values.dtype if is_whole else None))
+    else:
+        made = np.interp(random.random(values.shape), _QUANTILES, np.quantile(known, _QUANTILES))
+    if zeros >= _SPARSE:
+        made[random.random(values.shape) < zeros] = 0
+    replaced: npt.NDArray[np.generic] = (np.rint(made) if is_whole else made).astype(values.dtype)
     return replaced
+
+
+def _another(number: float, random: np.random.Generator, whole: np.dtype[np.generic] | None) -> float:
+    """Return another number of the scale of one; a whole one is a few steps away, within its type."""
+    import numpy as np  # noqa: PLC0415
+
+    if whole is None:
+        return number * float(np.exp(_SPREAD * random.standard_normal()))
+    step = int(random.integers(1, 9))
+    more = np.full((), number + step)
+    return number + step if more.astype(whole).astype(np.float64) == more else number - step
 
 
 def left(model: onnx.ModelProto, made: Anonymised) -> tuple[str, ...]:
     """Return a line for everything of a network that its anonymous form still holds, which should be nothing."""
+    import onnx  # noqa: PLC0415
     from onnx import numpy_helper  # noqa: PLC0415
 
     shared = sorted(set(_texts(model)) & set(_texts(made.model)))
     lines = [f"the name {text!r} is left" for text in shared if not _OURS.fullmatch(text)]
     now = {each.name: each.tensor for each in roles(made.model)}
     for each, name in zip(made.replaced, made.renamed, strict=True):
-        if (numpy_helper.to_array(each.tensor) == numpy_helper.to_array(now[name])).mean() > _EQUAL_BY_CHANCE:
+        former, values = numpy_helper.to_array(each.tensor), numpy_helper.to_array(now[name])
+        if (former == values)[former != 0].mean() > _EQUAL_BY_CHANCE:
             lines.append(f"the values of {each.name!r} are left")
+    try:
+        onnx.checker.check_model(made.model)
+    except onnx.checker.ValidationError as error:
+        lines.append(f"it is no sound network any more: {str(error).splitlines()[0]}")
     return tuple(lines)
 
 

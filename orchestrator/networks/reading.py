@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,8 @@ def read(path: Path, name: str, asked: NetworkFeed) -> tuple[Network | None, tup
     import onnx  # noqa: PLC0415
 
     try:
+        if path.stat().st_size > limits.MAX_NETWORK_BYTES:  # before it is read into memory
+            return None, (_too_large(),)
         model = onnx.load(str(path), load_external_data=False)
         if not model.graph.node:
             raise ValueError("it has no nodes")
@@ -82,6 +85,11 @@ def read(path: Path, name: str, asked: NetworkFeed) -> tuple[Network | None, tup
         return None, (NetworkMistake(("file",), f"{why}; check it with onnx.checker, and export it again"),)
 
 
+def _too_large() -> NetworkMistake:
+    most = f"{limits.MAX_NETWORK_FILES:,} files and {limits.MAX_NETWORK_BYTES // 1024**3} GiB"
+    return NetworkMistake(("file",), f"the network is larger than {most}")
+
+
 class _Reader:
     """One file as it is read."""
 
@@ -100,6 +108,16 @@ class _Reader:
         yield from self._mistakes_of_inputs()
 
     def _mistakes_of_file(self) -> Iterator[NetworkMistake]:
+        import onnx  # noqa: PLC0415
+
+        newest = onnx.defs.onnx_opset_version()
+        if self._opset() > newest:
+            text = (
+                f"its opset {self._opset()} is not known to the package onnx {onnx.__version__}, which ends at {newest}"
+            )
+            yield NetworkMistake(("file",), f"{text}; upgrade it, or export to an earlier opset")
+        if _is_circular(self._model.graph):
+            yield NetworkMistake(("file",), "its nodes wait for each other in a circle; export the network again")
         if not self._values:
             yield NetworkMistake(("file",), "the network has no input")
         for location in self._external():
@@ -112,8 +130,7 @@ class _Reader:
         paths = [self._path, *(self._path.parent / each for each in self._external())]
         size_bytes = sum(path.stat().st_size for path in paths if path.is_file())
         if len(paths) > limits.MAX_NETWORK_FILES or size_bytes > limits.MAX_NETWORK_BYTES:
-            most = f"{limits.MAX_NETWORK_FILES:,} files and {limits.MAX_NETWORK_BYTES // 1024**3} GiB"
-            yield NetworkMistake(("file",), f"the network is larger than {most}")
+            yield _too_large()
 
     def _mistakes_of_dimensions(self) -> Iterator[NetworkMistake]:
         named = dict.fromkeys(dim for dims in self._dims.values() for dim in dims if isinstance(dim, str))
@@ -147,7 +164,6 @@ class _Reader:
     def network(self, name: str) -> Network:
         """Return the network, of a file without a mistake."""
         batch_size = None if self._batch else self._fixed_batch()
-        opset = max((each.version for each in self._model.opset_import if each.domain in {"", "ai.onnx"}), default=0)
         files = tuple(
             ScriptFile(each, *size_and_sum(self._path.parent / each)) for each in (self._path.name, *self._external())
         )
@@ -158,7 +174,7 @@ class _Reader:
             name=name,
             entry=self._path.name,
             files=files,
-            opset=opset,
+            opset=self._opset(),
             inputs=tuple(self._inputs()),
             outputs=tuple(each.name for each in self._model.graph.output),
             parameters=tensors.parameters(self._model),
@@ -167,6 +183,9 @@ class _Reader:
             batch_size=batch_size,
             dimensions=tuple(sorted(self._asked.dimensions.items())),
         )
+
+    def _opset(self) -> int:
+        return max((each.version for each in self._model.opset_import if each.domain in {"", "ai.onnx"}), default=0)
 
     def _inputs(self) -> Iterator[NetworkInput]:
         indexed, sizes = self._indexed(), self._asked.dimensions
@@ -219,6 +238,19 @@ def _kind(value: onnx.ValueInfoProto) -> str:
         return f"!{value.type.WhichOneof('value') or 'unknown'}"
     name: str = onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type)
     return KINDS.get(name, f"!{name}")
+
+
+def _is_circular(graph: onnx.GraphProto) -> bool:
+    """Return true if no order of the nodes lets each begin after those that it takes values of."""
+    makers = {name: number for number, node in enumerate(graph.node) for name in node.output if name}
+    order = TopologicalSorter(
+        {number: {makers[name] for name in node.input if name in makers} for number, node in enumerate(graph.node)}
+    )
+    try:
+        order.prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _problem_of_location(path: Path, location: str) -> str:

@@ -89,6 +89,8 @@ _ELEMENTWISE = frozenset({
 """Operators that take learned values, such as a bias, and others, such as a mask, at the same place."""
 _NOTHING = -100.0
 """The largest number that a softmax is given for what is masked."""
+_UNLEARNED = (0, 1, 128)
+"""Single numbers that no training yields: weights before it, and the zero points of what is symmetrical."""
 _FEWEST = 3
 """Different values up to which a tensor of more values may be a code, such as weights of −1, 0 and 1."""
 _MASKS = (0.0, -100.0, -1e4, -1e5, -1e9, -1e10, -1e30)
@@ -126,7 +128,7 @@ def _named(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
 
 
 class _Uses:
-    """The places that take each value of a graph. Names are unique over all graphs within it."""
+    """The places that take each value of a graph. Names are its own over all graphs within it."""
 
     def __init__(self, graph: onnx.GraphProto, stored: frozenset[str]) -> None:
         self._stored = stored
@@ -143,29 +145,32 @@ class _Uses:
                 for inner in tensors.graphs(attribute):
                     self._add(inner)
 
-    def of(self, name: str, seen: frozenset[str] = frozenset()) -> Iterator[Use]:
+    def of(self, name: str) -> Iterator[Use]:
         """Yield the uses of a value, those of what hands it on in its place."""
-        if name in self._outputs:
-            yield Use("the output", 0)
-        for node, position in self._takers.get(name, ()):
-            handed = node.op_type in _PASSED_ON and (position == 0 or node.op_type == "Concat")
-            if handed:
-                for output in node.output:
-                    if output not in seen:
-                        yield from self.of(output, seen | {output})
-            else:
-                is_index = node.op_type.startswith("Gather") and position == 1
-                yield Use(node.op_type, position, of_stored=is_index and node.input[0] in self._stored)
+        found, waiting = {name}, [name]
+        while waiting:
+            value = waiting.pop()
+            if value in self._outputs:
+                yield Use("the output", 0)
+            for node, position in self._takers.get(value, ()):
+                if node.op_type in _PASSED_ON and (position == 0 or node.op_type == "Concat"):
+                    fresh = [output for output in node.output if output not in found]
+                    found.update(fresh)
+                    waiting += fresh
+                else:
+                    is_index = node.op_type.startswith("Gather") and position == 1
+                    yield Use(node.op_type, position, of_stored=is_index and node.input[0] in self._stored)
 
 
 def _role(tensor: onnx.TensorProto, values: npt.NDArray[np.generic] | None, uses: tuple[Use, ...]) -> tuple[Role, str]:
     """Return the role of a tensor with the reason, from its uses and, where these leave it open, its values."""
-    if tensors.size(tensor) <= 1:
-        return Role.DECIDING, SINGLE_NUMBER
-    if values is not None and (values == values.flat[0]).all():
-        return Role.DECIDING, "all its values are one number"
     is_real = tensors.type_name(tensor) in {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16"}
     by_place = _by_place(uses, is_real=is_real)
+    if tensors.size(tensor) <= 1 or (values is not None and (values == values.flat[0]).all()):
+        is_learned = by_place is not None and by_place[0] is Role.LEARNED
+        if by_place and is_learned and values is not None and values.size and values.flat[0] not in _UNLEARNED:
+            return by_place
+        return Role.DECIDING, SINGLE_NUMBER if tensors.size(tensor) <= 1 else "all its values are one number"
     if by_place is not None:
         return by_place
     strange = next((use for use in uses if not _is_known(use)), None)
@@ -181,7 +186,7 @@ def _by_place(uses: tuple[Use, ...], *, is_real: bool) -> tuple[Role, str] | Non
     for use in uses:
         if use.position in (*_LEARNED.get(use.operator, ()), *_QUANTISING.get(use.operator, ())):
             return Role.LEARNED, str(use)
-        if is_real and (use.operator, use.position) == ("Gather", 0):
+        if is_real and _is_table(use):
             return Role.LEARNED, "a table that is looked up in"
     if all(use.position in _DECIDING.get(use.operator, ()) and not use.of_stored for use in uses):
         return Role.DECIDING, str(uses[0])
@@ -190,7 +195,11 @@ def _by_place(uses: tuple[Use, ...], *, is_real: bool) -> tuple[Role, str] | Non
 
 def _is_known(use: Use) -> bool:
     placed = use.position in _DECIDING.get(use.operator, ())
-    return placed or use.operator in _ELEMENTWISE or (use.operator, use.position) == ("Gather", 0)
+    return placed or use.operator in _ELEMENTWISE or _is_table(use)
+
+
+def _is_table(use: Use) -> bool:
+    return use.operator in {"Gather", "GatherElements", "GatherND"} and use.position == 0
 
 
 def _by_values(values: npt.NDArray[np.generic], use: Use) -> tuple[Role, str]:

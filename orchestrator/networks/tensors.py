@@ -18,10 +18,11 @@ _REAL = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")
 def axis(value: onnx.ValueInfoProto, number: int) -> int | str:
     """Return the size of an axis of a value, or the name of one that is dynamic.
 
-    One without a name is called `VALUE.NUMBER`. The first one is that of the batch, in whatever value.
+    One without a name is called `VALUE.NUMBER`. The first one is that of the batch, in whatever value. Some exporters
+    write -1 or 0 for a dynamic axis.
     """
     dim = value.type.tensor_type.shape.dim[number]
-    if dim.HasField("dim_value"):
+    if dim.dim_value > 0:
         return int(dim.dim_value)
     return dim.dim_param or (f"{value.name}.{number}" if number else BATCH)
 

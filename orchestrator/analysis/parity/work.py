@@ -122,12 +122,12 @@ def _of_quantised(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequen
 
 
 def _other_file(one: ParitySide, other: ParitySide) -> str:
-    """Return in one line that two sides were given different networks, or an empty text."""
+    """Return in one line that two sides were given different networks, sizes or inputs, or an empty text."""
     files = [(side.label, side.result.network) for side in (one, other) if side.result]
     if len({network for _, network in files}) < len(files):
         return ""
     named = (f"{label} ran {network[:12] if network else 'a model of the vocabulary'}" for label, network in files)
-    return f"other files: {', '.join(named)}"
+    return f"other files, sizes or inputs: {', '.join(named)}"
 
 
 def _checked_differently(versions: tuple[int, int], batch_sizes: tuple[int, int]) -> str:

@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = False) -> None:
-    """List the models, with their defaults: those of the program, of the matrix's models_folder, and of --models."""
+    """List the models, with their defaults: those of the program, of the matrix and its folder, and of --models."""
     from orchestrator.workflows.documents.look import models_document
     from orchestrator.workflows.look import catalog as workflow
     from orchestrator.workflows.look.catalog import ModelsOptions
@@ -28,10 +28,13 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
     )
     for model in listed:
         shape = "×".join(map(str, model.input_shape))
-        optimizer = f"{model.optimizer['name']} {model.optimizer.get('learning_rate', '')}"
+        optimizer = f"{model.optimizer.get('name')} {model.optimizer.get('learning_rate', '')}"
         defined = ", ".join(each.builder for each in model.definitions)
-        figures = (shape, str(model.classes), str(model.batch_size), str(model.samples), optimizer, defined)
-        table.add_row(*texts(model.name, model.title, *figures, "yours" if model.own else "the program's"))
+        learned = ("–", "–", "–") if model.network else (str(model.classes), str(model.samples), optimizer)
+        classes, samples, optimizer = learned
+        whose = "yours" if model.own or model.network else "the program's"
+        figures = (shape, classes, str(model.batch_size), samples, optimizer, defined)
+        table.add_row(*texts(model.name, model.title, *figures, whose))
     speech.output().print(table)
 
 

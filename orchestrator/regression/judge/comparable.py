@@ -23,6 +23,7 @@ _FACTS = (
     ("threads", "threads"),
     ("precision", "precision"),
     ("data", DATASET_FILES),
+    ("network", "ONNX file, sizes and inputs"),
 )
 """Facts of its surroundings that a container reports, which must be equal on both sides."""
 HOST = (("machine", "machine"), ("cpu", "CPU"), ("cpus", "CPUs"), ("gpus", "GPUs"))
@@ -176,6 +177,8 @@ def environment_fact(name: str, value: object) -> str:
     if name == "data" and isinstance(value, Mapping):
         return STAND_IN if value.get("stand_in") else OWN_FILES
     text = "" if value is None else str(value)
+    if name == "network":
+        return text[:12]
     return ".".join(text.split(".")[:2]) if name == "python" else text
 
 

@@ -13,6 +13,7 @@ from orchestrator.clusters.folder import ClusterRun
 from orchestrator.clusters.images import FrozenImages
 from orchestrator.clusters.parts import Part, parts
 from orchestrator.clusters.record import ClusterRecord, PartRecord
+from orchestrator.clusters.sbatch import MOST_SCRIPT_BYTES
 from orchestrator.clusters.site import Executor, Site
 from orchestrator.devices import inventory
 from orchestrator.domain import Plan
@@ -21,6 +22,7 @@ from orchestrator.planning import collector
 from orchestrator.results import frozen as frozen_files
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.store import Run
+from orchestrator.wording import listing
 from orchestrator.workflows import option_values
 from orchestrator.workflows.cluster.frozen_images import frozen_images
 from orchestrator.workflows.cluster.options import ClusterOptions, part_settings
@@ -76,12 +78,26 @@ def write(frozen: FrozenParts, options: RunOptions, site: Site, results: Path) -
     planned, run = frozen.planned, jobs.named(results)
     if site.executor is Executor.SLURM and _UNFIT.search(str(run.folder)):
         raise InputError(f"{run.folder}: a batch script cannot name this folder; choose a plain path with --results")
+    if site.on_nodes:
+        _refuse_large(frozen.plan, site.on_nodes)
     images = frozen_images(site.images, frozen.plan.images, planned.settings)
     run.create()
     store_matrix(run, planned.document, planned.own_models)
     frozen_files.freeze(run.folder, planned.frozen)
     with collector.paused():
         return _written(run, frozen, options, site, images)
+
+
+def _refuse_large(plan: Plan, folder: str) -> None:
+    """Raise `InputError` for networks that no batch script can carry to nodes which share no folder."""
+    most = MOST_SCRIPT_BYTES * 3 // 4  # in base64
+    size_bytes = sum(network.size_bytes for network in plan.networks)
+    if size_bytes > most:
+        named = listing([network.name for network in plan.networks])
+        raise InputError(
+            f"the files of {named} have {size_bytes / 1e6:,.1f} MB, and a batch script carries {most / 1e6:.1f} MB to "
+            f"nodes with a folder of their own ({folder}); put the results into a folder that every node sees"
+        )
 
 
 def _written(

@@ -12,14 +12,12 @@ from orchestrator.clusters.following import found_again, without
 from orchestrator.clusters.ownership import Ownership
 from orchestrator.clusters.record import ClusterRecord, JobEnd, JobsRecord, Submission
 from orchestrator.clusters.refusals import Refusal
-from orchestrator.clusters.sbatch import BatchJob, script
+from orchestrator.clusters.sbatch import MOST_SCRIPT_BYTES, BatchJob, script
 from orchestrator.clusters.slurm import Slurm, SubmitError
 from orchestrator.clusters.states import SeenJob
 from orchestrator.clusters.turns import array_of_its_lane, arrays_before
 from orchestrator.results.writing import made_folder, write_atomically
 
-MOST_SCRIPT_BYTES = 4 * 1024 * 1024
-"""Largest batch script that Slurm takes, unless its `max_script_size` is another. It refuses a larger one itself."""
 SCRIPTS = "submissions"
 """Folder of every batch script that was written for a submission, those that were refused too."""
 LOOKS_BEFORE_GIVEN_UP = 2

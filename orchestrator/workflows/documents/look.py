@@ -100,7 +100,7 @@ def _model(model: ModelInfo) -> ModelData:
         "batch_size": model.batch_size,
         "samples": model.samples,
         "optimizer": dict(model.optimizer),
-        "own": {"sha256": model.own.sha256} if model.own else None,
+        "own": {"sha256": own.sha256} if (own := model.own or model.network) else None,
         "definitions": {each.builder: each.sha256 for each in model.definitions},
     }
 

@@ -21,9 +21,9 @@ class ModelsOptions:
 
 
 def models(options: ModelsOptions) -> tuple[ModelInfo, ...]:
-    """Return the models of the program, of the matrix's `models_folder`, and of a folder of your own.
+    """Return the models of the program, of the matrix's `models_folder`, of a folder of your own, and ONNX files.
 
-    Raises `InputError` if a folder holds a file that is no model.
+    Raises `InputError` if a folder holds a file that is no model, and for an ONNX file that is no network.
 
     Example: `models(ModelsOptions(models=Path("models")))`
     """

@@ -141,3 +141,22 @@ def test_each_mistake_is_one_line_with_its_place(
     folder: Path, known: catalog.Catalog, models: Models, entry: str, messages: list[str]
 ) -> None:
     assert refusal(folder, known, models, entry) == messages
+
+
+def test_a_fixed_batch_beyond_what_is_planned_is_a_mistake(
+    folder: Path, known: catalog.Catalog, models: Models
+) -> None:
+    exported.saved(exported.image_network(5000), folder / "nets" / "large.onnx")
+
+    (line,) = refusal(folder, known, models, "  - {name: large, file: nets/large.onnx}")
+
+    assert "a fixed batch of 5,000; export it with one of 4,096 at most" in line
+
+
+def test_networks_are_among_the_models_of_a_matrix(folder: Path, models: Models) -> None:
+    """The command `models` lists them, whatever else is wrong with the matrix."""
+    (folder / "m.yaml").write_text(TEXT + "nonsense: 1\n")
+
+    own = matrix.own_models(folder / "m.yaml", models)
+
+    assert {name: info.network.entry for name, info in own.items() if info.network} == {"ours": "ours.onnx"}

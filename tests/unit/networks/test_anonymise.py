@@ -103,6 +103,77 @@ def test_positive_tensors_stay_positive(kind: str) -> None:
     assert np.log(drawn.astype(float)).std() == pytest.approx(np.log(variance.astype(float)).std(), rel=0.1)
 
 
+def test_no_number_leaves_the_range_of_the_tensor() -> None:
+    """A variance with a heavy tail grows beyond float16 otherwise, layer by layer."""
+    heavy = np.exp(3 * np.random.default_rng(0).standard_normal(1000)).astype("f4")
+
+    drawn = anonymise.replacement(heavy, 0)
+
+    assert (heavy.min() <= drawn.min(), drawn.max() <= heavy.max()) == (True, True)
+    assert np.isin(drawn, heavy).mean() < 0.01
+
+
+def test_a_sparse_tensor_stays_sparse() -> None:
+    sparse = np.random.default_rng(0).standard_normal(1000).astype("f4")
+    sparse[np.random.default_rng(1).random(1000) < 0.9] = 0
+
+    drawn = anonymise.replacement(sparse, 0)
+
+    assert (drawn == 0).mean() == pytest.approx(0.9, abs=0.05)
+    assert not np.array_equal(drawn == 0, sparse == 0)
+
+
+def test_infinite_values_are_left_out_of_account() -> None:
+    values = np.random.default_rng(0).standard_normal(1000).astype("f4")
+    values[:10] = -np.inf
+
+    drawn = anonymise.replacement(values, 0)
+
+    assert np.isfinite(drawn).all()
+    assert drawn.std() == pytest.approx(values[10:].std(), rel=0.1)
+
+
+@pytest.mark.parametrize(("number", "kind"), [(0.0173, "f4"), (127, "int8"), (-128, "int8"), (3, "uint8")])
+def test_a_single_learned_number_becomes_another(number: float, kind: str) -> None:
+    drawn = anonymise.replacement(np.full((2, 2), number, kind), 0)
+
+    assert (drawn == drawn[0, 0]).all()
+    assert drawn[0, 0] != np.asarray(number, kind)
+    assert abs(float(drawn[0, 0]) - number) <= max(8, abs(number))
+
+
+def _branch(name: str, seed: int) -> onnx.GraphProto:
+    weight = np.random.default_rng(seed).standard_normal((16, 16)).astype("f4")
+    return helper.make_graph(
+        [helper.make_node("MatMul", ["image", "weight"], ["there"])],
+        name,
+        [],
+        [helper.make_tensor_value_info("there", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(weight, "weight")],
+    )
+
+
+def test_values_of_one_name_in_two_branches_are_told_apart() -> None:
+    """Two tensors of one name would otherwise have one role, and one of them could be left."""
+    chosen = helper.make_node("If", ["which"], ["y"], then_branch=_branch("a", 1), else_branch=_branch("b", 2))
+    inputs = [
+        helper.make_tensor_value_info("image", TensorProto.FLOAT, [16, 16]),
+        helper.make_tensor_value_info("which", TensorProto.BOOL, []),
+    ]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [16, 16])]
+    model = exported.model_of(helper.make_graph([chosen], "two", inputs, outputs))
+
+    made = made_of(model)
+
+    assert [each.name for each in made.replaced] == ["weight", "weight'"]
+    for which in (True, False):
+        fed = {"image": np.eye(16, dtype="f4"), "which": np.array(which)}
+        (before,) = ReferenceEvaluator(model).run(None, fed)
+        (after,) = ReferenceEvaluator(made.model).run(None, {made.inputs[name]: each for name, each in fed.items()})
+        assert after.shape == before.shape
+        assert (before == after).mean() < 0.01
+
+
 def test_whole_numbers_stay_in_their_range() -> None:
     weight = np.random.default_rng(0).integers(-100, 90, 1000).astype("int8")
 

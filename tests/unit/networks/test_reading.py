@@ -1,12 +1,15 @@
 """An ONNX file becomes a network, or every mistake in how it is named."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from orchestrator import limits
 from orchestrator.networks.reading import Drawn, NetworkFeed, read
 from orchestrator.user_files import Network, NetworkInput
 from tests import exported
@@ -182,3 +185,39 @@ def test_single_numbers_are_no_parameters(tmp_path: Path) -> None:
     model.graph.initializer.append(helper.make_tensor("axes", TensorProto.INT64, [3], np.arange(3)))
 
     assert network(exported.saved(model, tmp_path / "ours.onnx")).parameters == 216 + 8 + 80 + 10
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_size_of_nothing_is_a_dynamic_axis(tmp_path: Path, size: int) -> None:
+    """Some exporters write 0 or -1 for an axis of any size."""
+    found = network(exported.saved(exported.image_network(size), tmp_path / "ours.onnx"))
+
+    assert (found.batch, found.batch_size) == ("batch", None)
+
+
+def _in_a_circle(model: onnx.ModelProto) -> None:
+    model.graph.node[0].input[0] = "active"
+
+
+def _of_the_future(model: onnx.ModelProto) -> None:
+    model.opset_import[0].version = 99
+
+
+@pytest.mark.parametrize(("spoil", "says"), [(_in_a_circle, "in a circle"), (_of_the_future, "its opset 99 is")])
+def test_an_unsound_network_is_one_mistake(tmp_path: Path, spoil: Callable[[onnx.ModelProto], None], says: str) -> None:
+    model = exported.image_network()
+    spoil(model)
+
+    (line,) = mistakes(exported.saved(model, tmp_path / "ours.onnx"))
+
+    assert says in line
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = exported.saved(exported.image_network(), tmp_path / "ours.onnx")
+    monkeypatch.setattr(limits, "MAX_NETWORK_BYTES", 100)
+    monkeypatch.setattr(onnx, "load", None)
+
+    (line,) = mistakes(path)
+
+    assert "larger than" in line

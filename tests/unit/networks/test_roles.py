@@ -47,6 +47,11 @@ def role(node: Any, values: Any, *further: Any) -> Role:
         (helper.make_node("Gather", ["w", "x"], ["y"]), DRAWN, Role.LEARNED),
         (helper.make_node("Gather", ["w", "x"], ["y"]), np.arange(512), Role.DECIDING),
         (helper.make_node("Gather", ["w", "x"], ["y"]), np.random.default_rng(0).permutation(512), Role.UNSURE),
+        (helper.make_node("GatherND", ["w", "x"], ["y"]), DRAWN, Role.LEARNED),
+        (helper.make_node("QuantizeLinear", ["x", "w"], ["y"]), np.float32(0.0173), Role.LEARNED),
+        (helper.make_node("PRelu", ["x", "w"], ["y"]), np.array([0.25], "f4"), Role.LEARNED),
+        (helper.make_node("Conv", ["x", "x", "w"], ["y"]), np.full(4, 0.3, "f4"), Role.LEARNED),
+        (helper.make_node("Conv", ["x", "x", "w"], ["y"]), np.zeros(4, "f4"), Role.DECIDING),
         (helper.make_node("Strange", ["x", "w"], ["y"]), DRAWN, Role.UNSURE),
         (helper.make_node("Gather", ["w", "x"], ["y"]), np.array(["cat", "dog"], object), Role.UNSURE),
     ],
@@ -89,6 +94,17 @@ def test_quantised_weights_and_their_scales_are_learned() -> None:
     found = {each.name: each.role for each in roles(network(nodes, held))}
 
     assert found == {"q": Role.LEARNED, "s": Role.LEARNED}
+
+
+def test_long_chains_and_diamonds_are_followed() -> None:
+    """Neither the depth of a chain nor the number of ways through it counts."""
+    nodes = [helper.make_node("Concat", [f"v{n}", f"v{n}"], [f"v{n + 1}"], axis=0) for n in range(60)]
+    nodes += [helper.make_node("Identity", [f"v{n}"], [f"v{n + 1}"]) for n in range(60, 2_000)]
+    nodes.append(helper.make_node("MatMul", ["x", "v2000"], ["y"]))
+
+    (found,) = roles(network(nodes, {"v0": DRAWN}))
+
+    assert found.role is Role.LEARNED
 
 
 def test_one_learned_place_is_enough() -> None:

@@ -15,6 +15,7 @@ from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.run import ClusterResult, resume, run
 from orchestrator.workflows.inputs.cluster_runs import cluster_report
 from orchestrator.workflows.ship.returns import MergeOptions, MergeResult, merge
+from tests import exported
 from tests.unit.clusters.fake_slurm import FakeSlurm
 from tests.unit.workflows.cluster.small_cluster import SmallCluster, waits
 
@@ -224,3 +225,15 @@ def test_large_inputs_are_submitted_in_halves(
 
     cluster = submitted(small, scratch).cluster
     assert [each.parts for each in cluster.jobs().submissions] == [("000",), ("001",)]
+
+
+def test_networks_too_large_for_a_script_are_refused(
+    small: SmallCluster, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported.saved(exported.image_network(), small.folder / "ours.onnx")
+    matrix = "version: 1\nframeworks: [onnxruntime==1.20.1]\nmodes: [infer]\nmodels: [{name: ours, file: ours.onnx}]\n"
+    (small.folder / "matrix.yaml").write_text(matrix)
+    monkeypatch.setattr("orchestrator.workflows.cluster.freeze.MOST_SCRIPT_BYTES", 100)
+
+    with pytest.raises(InputError, match=f"the files of ours have .* MB, .* of their own .{scratch}.; put the results"):
+        submitted(small, scratch)
