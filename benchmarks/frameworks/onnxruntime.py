@@ -3,10 +3,11 @@
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
+from benchmarks.errors import Unsupported
 from benchmarks.native import one_of, serving
 from benchmarks.vocabulary import features
 
-OPTIONS = {"optimization": "all", "quantisation": "none"}
+OPTIONS = {"optimization": "all", "provider": "auto", "quantisation": "none"}
 OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _LEVELS = {
@@ -15,6 +16,9 @@ _LEVELS = {
     "basic": "ORT_ENABLE_BASIC",
     "none": "ORT_DISABLE_ALL",
 }
+_OPENVINO = "OpenVINOExecutionProvider"
+_PROVIDERS = {"auto": (_OPENVINO, "CPUExecutionProvider"), "cpu": ("CPUExecutionProvider",), "openvino": (_OPENVINO,)}
+"""Providers of each value, the first that the package brings counts."""
 
 
 def start(workload):
@@ -31,6 +35,22 @@ class _Engine:
     def __init__(self, workload):
         self._level = _LEVELS[one_of(workload.options, "optimization", _LEVELS)]
         self._threads = workload.threads
+        self._provider = self._chosen(one_of(workload.options, "provider", _PROVIDERS))
+
+    @staticmethod
+    def _chosen(asked):
+        brought = onnxruntime.get_available_providers()
+        chosen = next((each for each in _PROVIDERS[asked] if each in brought), None)
+        if chosen is None:
+            raise Unsupported("this package brings no provider '%s'; onnxruntime-openvino does" % asked)
+        return chosen
+
+    def _settings(self):
+        """Return the settings of the provider. OpenVINO computes in bfloat16 on some CPUs if it is left to itself."""
+        if self._provider != _OPENVINO:
+            return {}
+        settings = {"device_type": "CPU", "precision": "FP32"}
+        return dict(settings, num_of_threads=str(self._threads)) if self._threads else settings
 
     def opened(self, file, fixed=None):
         """Compile a file."""
@@ -40,9 +60,11 @@ class _Engine:
         settings.inter_op_num_threads = 1
         for name, size in fixed.axes.items() if fixed else ():
             settings.add_free_dimension_override_by_name(name, size)
-        session = onnxruntime.InferenceSession(file, settings, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(file, settings, providers=[(self._provider, self._settings())])
         names = [each.name for each in session.get_outputs()]
         self._providers = session.get_providers()
+        if self._providers[0] != self._provider:
+            raise Unsupported("ONNX Runtime went on without %s" % self._provider)
         return lambda fed: session.run(names, fed)
 
     def facts(self, kind):
