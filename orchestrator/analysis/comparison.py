@@ -193,6 +193,42 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
     )
 
 
+def chained(links: Sequence[Comparison], *, tolerance: float, higher_is_better: bool) -> Comparison:
+    """Compare the end of a chain with its beginning, by the comparisons of its links, of which none shares a repeat.
+
+    The ratio is the product of theirs. The half width of its interval, on logarithms, is the root of the sum of the
+    squares of theirs, at the smallest of their confidences. With Student's t, such an interval holds the truth at least
+    as often as the confidence says. It also decides `same`, which is stricter than two one-sided tests at the levels
+    of the links. There is no interval if a link has none, and no p-value. Raises `ValueError` if there is no link.
+    Source: Banerjee, "Approximate confidence interval for linear functions of means of k populations when the
+    population variances are not equal", Sankhyā 22 (1960).
+    """
+    if not links:
+        raise ValueError("a chain has at least one link")
+    value = math.fsum(math.log(link.ratio) for link in links)
+    halves = [half_width(link) for link in links]
+    known = [half for half in halves if half is not None]
+    confidence, repeats = min(link.confidence for link in links), min(link.repeats for link in links)
+    equivalence = (1 - confidence) / 2
+    none = (None, None, None)
+    if len(known) < len(links):
+        ratio, verdict = exponential(value), Verdict.INCONCLUSIVE
+        return Comparison(ratio, None, None, *none, verdict, repeats, confidence, equivalence, tolerance)
+    half = math.hypot(*known)
+    verdict = _Rule(confidence, equivalence, math.log1p(tolerance)).verdict(
+        -value if higher_is_better else value, half, half
+    )
+    low, high = exponential(value - half), exponential(value + half)
+    return Comparison(exponential(value), low, high, *none, verdict, repeats, confidence, equivalence, tolerance)
+
+
+def half_width(comparison: Comparison) -> float | None:
+    """Return half the width of the interval of a comparison on logarithms, or None if it has none."""
+    if comparison.low is None or comparison.high is None:
+        return None
+    return (math.log(comparison.high) - math.log(comparison.low)) / 2
+
+
 def _check(tolerance: float, confidence: float, equivalence: float) -> None:
     if not 0 <= tolerance <= sys.float_info.max:
         raise ValueError(f"a tolerance is 0 or a share such as 0.02, not {tolerance}")

@@ -93,6 +93,11 @@ def watched_version(text: str) -> str:
     return text.rpartition(",")[2].partition(" on ")[0].rpartition("==")[2]
 
 
+def framework_version(text: str) -> str:
+    """Return the framework's version in the text of a side, as 1.9.1 in `mxnet==1.9.1,numpy==1.22.4`."""
+    return text.partition(",")[0].partition(" on ")[0].rpartition("==")[2]
+
+
 def side_of(framework: Framework) -> Side:
     """Return the side of a planned cell, with all packages that are pinned in it."""
     backend = framework.backend
@@ -241,3 +246,12 @@ def _offered(catalog: Catalog, side: Side, entry: FrameworkAxes) -> tuple[str, .
         return catalog.pythons(Framework(side.name, side.version, Framework(*side.backend) if side.backend else None))
     except UnsupportedError:
         return ()
+
+
+def side_pythons(matrix: Matrix, catalog: Catalog, side: Side) -> tuple[str, ...]:
+    """Return the Pythons that the catalog has for a side and its entry of the matrix allows, or none.
+
+    There is none for an image of the user's own. Raises `InputError` if the matrix has no entry of its framework.
+    """
+    entry = _entry(matrix, catalog, side)
+    return tuple(python for python in _offered(catalog, side, entry) if not entry.pythons or python in entry.pythons)

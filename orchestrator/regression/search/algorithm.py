@@ -42,6 +42,8 @@ class Question:
     """Probability that any step is named that is within the tolerance, whatever the steps are."""
     large: float = LARGE
     """The size of a large step, in tolerances."""
+    family: int | None = None
+    """The number of comparisons that share α; None if they are those of this search alone."""
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if there are fewer than two releases, or one twice."""
@@ -68,7 +70,7 @@ class Search:
     def __post_init__(self) -> None:
         """Set the looks at all steps."""
         asked = self.question
-        plan = search_looks(len(asked.releases), asked.looks, asked.alpha)
+        plan = search_looks(len(asked.releases), asked.looks, asked.alpha, asked.family)
         self._judge = StepJudge(self.measured, plan, asked.tolerance, asked.higher_is_better)
 
     @property

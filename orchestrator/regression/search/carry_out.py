@@ -17,15 +17,11 @@ from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import LARGE, Question, Search
 from orchestrator.regression.search.blocks import Round, RoundAnswer, Untestable
 from orchestrator.regression.search.candidates import SearchSubject, Stage, stages
+from orchestrator.regression.search.chain import comparisons_of_chain
+from orchestrator.regression.search.chain_conclusion import SearchedSpan, chain_conclusion, found_chain
 from orchestrator.regression.search.conclusion import Conclusion, Span
-from orchestrator.regression.search.record import (
-    Bisection,
-    Found,
-    MeasuredRound,
-    Origin,
-    Step,
-    UntestableRelease,
-)
+from orchestrator.regression.search.record import Bisection, Found, MeasuredRound, Origin, Step
+from orchestrator.regression.search.record_parts import AskedChain, UntestableRelease
 from orchestrator.regression.search.steps import JudgedStep
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.joint_result import JointResult
@@ -44,7 +40,7 @@ class SearchServices:
 
 @dataclass(frozen=True, slots=True)
 class _Phase:
-    """One search of a record, over releases or over the moves of one change."""
+    """One search of a record, over releases on one Python or over the moves of one change."""
 
     names: tuple[str, ...]
     sides: Mapping[str, Side]
@@ -53,6 +49,10 @@ class _Phase:
     every: bool = False
     change: str = ""
     """The release whose moves are searched; empty for releases."""
+    python: str = ""
+    """The Python of its rounds in a chain; empty if the whole search has one."""
+    family: int | None = None
+    """The number of comparisons that share α; None if they are those of this search alone."""
 
     @property
     def large(self) -> float:
@@ -73,16 +73,55 @@ class SearchInProgress:
         """Carry out the search, write and return its record. One that has ended stays as it is."""
         if self.record.found is not None:
             return self.record
-        sides = {version: self._side(self.subject.side(version)) for version in self.record.releases}
-        asked = self.record.asked
-        conclusion, steps = self._search(_Phase(self.record.releases, sides, asked.alpha, asked.every))
-        origins = self._origins(conclusion.changes, sides)
-        self.record = self.record.model_copy(update={"found": Found(releases=conclusion, origins=origins, steps=steps)})
+        chain = self.record.asked.chain
+        found = self._on_one_python() if chain is None else self._over(chain)
+        self.record = self.record.model_copy(update={"found": found})
         search_record.write(self.folder, self.record)
         return self.record
 
-    def _side(self, side: Side) -> Side:
-        return replace(side, python=self.record.asked.python)
+    def _on_one_python(self) -> Found:
+        asked = self.record.asked
+        phase = _Phase(
+            self.record.releases, self._sides(self.record.releases, asked.python), asked.alpha, every=asked.every
+        )
+        conclusion, steps = self._search(phase)
+        origins = self._origins(conclusion.changes, [phase])
+        return Found(releases=conclusion, origins=origins, steps=steps)
+
+    def _over(self, chain: AskedChain) -> Found:
+        """Search each span of a chain on its own Python, and join what they show."""
+        asked, releases = self.record.asked, self.record.releases
+        metric = metric_of(asked.metric)
+        family = comparisons_of_chain(chain.spans, releases)
+        phases = [
+            _Phase(
+                span.of(releases),
+                self._sides(span.of(releases), span.python),
+                asked.alpha,
+                every=asked.every,
+                python=span.python,
+                family=family,
+            )
+            for span in chain.spans
+        ]
+        found = [self._search(phase) for phase in phases]
+        searched = [SearchedSpan(span, each) for span, (each, _) in zip(chain.spans, found, strict=True)]
+        conclusion = chain_conclusion(
+            releases,
+            searched,
+            tolerance=asked.metric.tolerance,
+            higher_is_better=metric.higher_is_better,
+            every=asked.every,
+        )
+        return Found(
+            releases=conclusion,
+            origins=self._origins(conclusion.changes, phases),
+            steps=tuple(step for _, steps in found for step in steps),
+            chain=found_chain(searched, conclusion.ends),
+        )
+
+    def _sides(self, releases: Sequence[str], python: str) -> Mapping[str, Side]:
+        return {version: replace(self.subject.side(version), python=python) for version in releases}
 
     def _search(self, phase: _Phase) -> tuple[Conclusion, tuple[Step, ...]]:
         """Search environments by their names, from the rounds of the record on."""
@@ -97,11 +136,12 @@ class SearchInProgress:
                 every=phase.every,
                 alpha=phase.alpha,
                 large=phase.large,
+                family=phase.family,
             )
         )
         names = {side.text: name for name, side in phase.sides.items()}
         for measured in self.record.rounds:
-            if measured.change == phase.change:
+            if (measured.change, measured.python) == (phase.change, phase.python) and _is_of(measured, phase, names):
                 search.measured.add(_answer(measured, names))
         while (wanted := search.wanted()) is not None:
             search.measured.add(_answer(self._measured(wanted, phase), names))
@@ -111,13 +151,15 @@ class SearchInProgress:
         """Measure a round and record it."""
         sides = [phase.sides[name] for name in wanted.releases]
         labels = ", ".join(side.label for side in sides)
-        self.services.listener(Notice(f"{wanted.blocks} blocks of {len(sides)} releases: {labels}"))
+        on = f" on Python {phase.python}" if phase.python else ""
+        self.services.listener(Notice(f"{wanted.blocks} blocks of {len(sides)} releases{on}: {labels}"))
         result = self.services.measure(sides, wanted.blocks)
         empty = (None,) * wanted.blocks
         columns = [result.values.get(side.text, empty) for side in sides]
         reasons = {side.text: result.reasons[side.text] for side in sides if side.text in result.reasons}
         measured = MeasuredRound(
             change=phase.change,
+            python=phase.python,
             releases=tuple(side.text for side in sides),
             blocks=wanted.blocks,
             run=result.run,
@@ -128,15 +170,21 @@ class SearchInProgress:
         search_record.write(self.folder, self.record)
         return measured
 
-    def _origins(self, spans: Sequence[Span], sides: Mapping[str, Side]) -> tuple[Origin, ...]:
-        """Search the packages that moved with each change.
+    def _origins(self, spans: Sequence[Span], phases: Sequence[_Phase]) -> tuple[Origin, ...]:
+        """Search the packages that moved with each change, which one of the phases has named.
 
-        This phase has an α of its own, which its searches share. The release phase has called the ends of each changed,
+        This has an α of its own, which its searches share. The release phase has called the ends of each changed,
         and answers for that; the way between them is measured in blocks of its own.
         """
-        ways = [self._way(sides[span.before], sides[span.after]) for span in spans]
+        within = [next(phase for phase in phases if {span.before, span.after} <= {*phase.names}) for span in spans]
+        ways = [
+            self._way(phase.sides[span.before], phase.sides[span.after])
+            for span, phase in zip(spans, within, strict=True)
+        ]
         alpha = self.record.asked.alpha / max(1, sum(len(way) > 2 for way in ways))
-        return tuple(self._origin(span, way, sides, alpha) for span, way in zip(spans, ways, strict=True))
+        return tuple(
+            self._origin(span, way, phase, alpha) for span, way, phase in zip(spans, ways, within, strict=True)
+        )
 
     def _way(self, before: Side, after: Side) -> tuple[Stage, ...]:
         """Return the stages from one environment to the other, or none if it is not known what they hold."""
@@ -148,7 +196,7 @@ class SearchInProgress:
             return ()
         return stages(earlier, later, last=str(canonicalize_name(self.subject.distribution)))
 
-    def _origin(self, span: Span, way: Sequence[Stage], sides: Mapping[str, Side], alpha: float) -> Origin:
+    def _origin(self, span: Span, way: Sequence[Stage], within: _Phase, alpha: float) -> Origin:
         """Search the packages that moved between the two environments of a change."""
         if not way:
             note = "what its environments hold is not known: images of your own are not taken apart"
@@ -156,9 +204,9 @@ class SearchInProgress:
         moves = tuple(str(stage.moved) for stage in way[1:])
         if len(way) <= 2:
             return Origin(before=span.before, after=span.after, moved=moves, by=moves)
-        between = self._on_the_way(way, sides[span.before], sides[span.after])
+        between = self._on_the_way(way, within.sides[span.before], within.sides[span.after])
         names = tuple(stage.name for stage in way)
-        conclusion, steps = self._search(_Phase(names, between, alpha, change=span.after))
+        conclusion, steps = self._search(_Phase(names, between, alpha, change=span.after, python=within.python))
         by = _came_with(way, conclusion.changes[0]) if conclusion.changes else ()
         note = "" if by else "no single move changed it: it takes several, or what could not be tested"
         known = Origin(before=span.before, after=span.after, moved=moves, by=by, note=note)
@@ -175,6 +223,11 @@ class SearchInProgress:
             pinned = tuple(sorted((name, version) for name, version in stage.packages.items() if name != framework))
             sides[stage.name] = replace(before, packages=pinned)
         return sides
+
+
+def _is_of(measured: MeasuredRound, phase: _Phase, names: Mapping[str, str]) -> bool:
+    """Return true if a round is of a phase with its Python. Two spans of a chain may have one, with another between."""
+    return not phase.python or names.keys() >= {*measured.releases}
 
 
 def _answer(measured: MeasuredRound, names: Mapping[str, str]) -> RoundAnswer:

@@ -11,21 +11,14 @@ from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.model import Positive, Share
+from orchestrator.regression.search.chain_record import FoundChain
 from orchestrator.regression.search.conclusion import Conclusion
 from orchestrator.regression.search.earlier_record import EarlierBisection
-from orchestrator.regression.search.record_parts import FoundBase, SearchBase
+from orchestrator.regression.search.record_parts import FoundBase, SearchBase, UntestableRelease
 from orchestrator.results.contract import Count, Strict
 from orchestrator.results.writing import write_atomically
 
 RECORD_FILE = "bisect.json"
-
-
-class UntestableRelease(Strict):
-    """An environment that cannot be measured, or does other work than the others."""
-
-    release: str
-    """The text of the side, as `Side.text` writes it."""
-    reason: str
 
 
 class MeasuredRound(Strict):
@@ -33,6 +26,8 @@ class MeasuredRound(Strict):
 
     change: str = ""
     """The release whose moves are searched; empty in the search of releases."""
+    python: Annotated[str, Field(exclude_if=lambda python: not python)] = ""
+    """The Python of all its releases in a chain; empty if the whole search has one."""
     releases: tuple[str, ...]
     """The texts of the sides, as `Side.text` writes them."""
     blocks: Count
@@ -91,7 +86,9 @@ class Found(FoundBase):
     origins: tuple[Origin, ...] = ()
     """One for each change, in the same order."""
     steps: tuple[Step, ...] = ()
-    """The steps from each testable release to the next, in order."""
+    """The steps from each testable release to the next, in order. In a chain both are of one span."""
+    chain: Annotated[FoundChain | None, Field(exclude_if=lambda chain: chain is None)] = None
+    """The spans of a chain, of which `releases` has the conclusion; None if one Python runs all releases."""
 
     @property
     def excluded(self) -> float | None:

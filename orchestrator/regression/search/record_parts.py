@@ -7,11 +7,21 @@ from pydantic import Field
 from orchestrator.analysis.comparison import ALPHA, Verdict
 from orchestrator.regression.model import Share
 from orchestrator.regression.rules import Gate
+from orchestrator.regression.search.chain import PythonSpan
 from orchestrator.regression.search.conclusion import Conclusion, Span
 from orchestrator.results.contract import Strict
 
 AUTO = "auto"
 """The runtime of a search without a chosen one."""
+
+
+class AskedChain(Strict):
+    """The releases of a search whose ends no Python runs both, in spans that share a release with their neighbours."""
+
+    reason: str
+    """The Pythons of good and of bad, in words."""
+    spans: tuple[PythonSpan, ...]
+    """Two or more, in the order of the releases. Each is searched on its own Python."""
 
 
 class Asked(Strict):
@@ -20,7 +30,9 @@ class Asked(Strict):
     good: str
     bad: str
     python: str
-    """The one Python that all releases run on; empty for the user's own images."""
+    """The one Python that all releases run on; empty for the user's own images, and in a chain."""
+    chain: Annotated[AskedChain | None, Field(exclude_if=lambda chain: chain is None)] = None
+    """The spans of the releases, each on one Python, if no Python runs good and bad."""
     cell: str
     """The glob as the user wrote it."""
     pair: str
@@ -42,6 +54,14 @@ class Asked(Strict):
     no_parity: bool
     limit: int
     runtime: str
+
+
+class UntestableRelease(Strict):
+    """An environment that cannot be measured, or does other work than the others."""
+
+    release: str
+    """The text of the side, as `Side.text` writes it."""
+    reason: str
 
 
 class LeftOut(Strict):

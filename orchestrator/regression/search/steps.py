@@ -121,6 +121,14 @@ def look_numbers(most_blocks: int) -> tuple[int, ...]:
     return (*takewhile(lambda blocks: blocks < most_blocks, numbers), most_blocks)
 
 
-def search_looks(releases: int, blocks: Sequence[int], alpha: float) -> tuple[Look, ...]:
-    """Return the looks at a step of a search, whose α is shared by all steps and the comparison of the ends."""
-    return looks(releases if releases > 2 else 1, blocks=blocks, alpha=alpha, power=_SPENDING_POWER)
+def comparisons(releases: int) -> int:
+    """Return the number of comparisons of a search: its steps, and its ends if they are not the only step."""
+    return releases if releases > 2 else 1
+
+
+def search_looks(releases: int, blocks: Sequence[int], alpha: float, family: int | None = None) -> tuple[Look, ...]:
+    """Return the looks at a step of a search, whose α is shared by all steps and the comparison of the ends.
+
+    `family` is the number of comparisons that share it if there are others besides those of the search.
+    """
+    return looks(family or comparisons(releases), blocks=blocks, alpha=alpha, power=_SPENDING_POWER)

@@ -44,6 +44,11 @@ class JointTrial:
         """Return all sides that were asked for, as `Side.text` writes them."""
         return frozenset((*(each.side.text for each in self.sides), *self.unplanned))
 
+    @property
+    def pythons(self) -> frozenset[str]:
+        """Return the Pythons that its sides must run on."""
+        return frozenset(each.side.python for each in self.sides)
+
 
 _TRIAL = TypeAdapter(JointTrial)
 

@@ -27,6 +27,7 @@ from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Chip, Link, Tone, short_percent
 from orchestrator.reporting.reports import search_tables as tables
 from orchestrator.reporting.reports import search_words as words
+from orchestrator.reporting.reports.search_chain_words import python_of
 from orchestrator.reporting.reports.search_rows import SearchRow
 from orchestrator.reporting.reports.search_words import AnyRecord
 from orchestrator.results.writing import write_atomically
@@ -50,6 +51,9 @@ def _short(record: AnyRecord) -> Iterator[Block]:
     yield Paragraph(first, Tone.STRONG)
     yield from (Paragraph(line) for line in others)
     yield from _warnings(record)
+    for chain in tables.chain_table(record):
+        yield Gap()
+        yield chain
     for name, rows in tables.phases(record):
         yield Gap()
         yield tables.short_table(record, name, rows)
@@ -65,10 +69,13 @@ def _full(record: AnyRecord) -> Iterator[Block]:
     if others:
         yield Items(tuple(others))
     yield from _warnings(record)
+    for chain in tables.chain_table(record):
+        yield Heading("The chain")
+        yield chain
     for name, rows in tables.phases(record):
-        is_release = name == "Release"
-        yield Heading("Releases" if is_release else name)
-        yield tables.full_table(record, "Release" if is_release else "Move", rows)
+        is_release = name.startswith(tables.RELEASE)
+        yield Heading(name.replace(tables.RELEASE, "Releases", 1))
+        yield tables.full_table(record, tables.RELEASE if is_release else "Move", rows)
     if isinstance(record, Bisection) and record.rounds:
         yield Heading("Rounds")
         yield tables.rounds_table(record)
@@ -105,8 +112,9 @@ def _facts(record: AnyRecord) -> Iterator[Fact]:
     tolerance = short_percent(gate.tolerance)
     yield Fact("Metric", f"{metric.title}, {metric.better.value} is better; tolerance {tolerance}")
     yield Fact("Host", record.host)
-    if record.asked.python:
-        yield Fact("Python", record.asked.python)
+    python = python_of(record.asked.chain) if record.asked.chain else record.asked.python
+    if python:
+        yield Fact("Python", python)
 
 
 def _summary(record: AnyRecord) -> Iterator[Block]:
@@ -123,9 +131,13 @@ def _warnings(record: AnyRecord) -> Iterator[Remark]:
 
 
 def _releases(record: AnyRecord) -> Iterator[Block]:
-    rows = tables.rows_of_releases(record)
-    yield tables.evidence_table(record, "Release", rows, "Every release in order, and what it was compared with")
-    yield from _chart(rows, "of a release over the earlier one", "release-grid", "the table of releases")
+    yield from tables.chain_table(record, "The last release of each Python compared with its first, and of all")
+    for number, (name, rows) in enumerate(tables.release_phases(record)):
+        on = name.removeprefix(tables.RELEASE)
+        what = f"Every release{on} in order, and what it was compared with"
+        yield tables.evidence_table(record, tables.RELEASE, rows, what)
+        anchor = f"release-grid-{number + 1}" if on else "release-grid"
+        yield from _chart(rows, "of a release over the earlier one", anchor, f"the table of releases{on}")
     yield Items(tuple(reasons(record.left_out)))
 
 

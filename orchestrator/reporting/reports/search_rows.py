@@ -57,8 +57,8 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class _Phase:
-    """A phase of a search."""
+class Phase:
+    """A phase of a search, or one span of it."""
 
     described: Described
     steps: Sequence[Step]
@@ -94,7 +94,7 @@ class _Phase:
 def release_rows(record: Bisection, search: Found) -> tuple[SearchRow, ...]:
     """Return every release that was searched, in order, and the last compared with the first."""
     described = Described(record.releases, search.releases, ("good", "bad"), "changed it")
-    return tuple(_rows(_Phase(described, search.steps, _rounds(record, ""), record.asked.metric.tolerance)))
+    return tuple(phase_rows(Phase(described, search.steps, _rounds(record, ""), record.asked.metric.tolerance)))
 
 
 def move_rows(record: Bisection, origin: Origin) -> tuple[SearchRow, ...]:
@@ -102,8 +102,8 @@ def move_rows(record: Bisection, origin: Origin) -> tuple[SearchRow, ...]:
     if origin.conclusion is None:
         return ()
     described = Described((START, *origin.moved), origin.conclusion)
-    phase = _Phase(described, origin.steps, _rounds(record, origin.after), record.asked.metric.tolerance)
-    return tuple(_rows(phase))
+    phase = Phase(described, origin.steps, _rounds(record, origin.after), record.asked.metric.tolerance)
+    return tuple(phase_rows(phase))
 
 
 def round_rows(record: Bisection) -> tuple[tuple[str, ...], ...]:
@@ -113,11 +113,15 @@ def round_rows(record: Bisection) -> tuple[tuple[str, ...], ...]:
             str(number),
             str(measured.blocks),
             str(measured.launches),
-            clean_line("; ".join(measured.releases)),
+            clean_line(f"{_on(measured)}{'; '.join(measured.releases)}"),
             measured.run,
         )
         for number, measured in enumerate(record.rounds, 1)
     )
+
+
+def _on(measured: MeasuredRound) -> str:
+    return f"Python {measured.python}: " if measured.python else ""
 
 
 def _rounds(record: Bisection, change: str) -> tuple[tuple[int, MeasuredRound], ...]:
@@ -125,7 +129,8 @@ def _rounds(record: Bisection, change: str) -> tuple[tuple[int, MeasuredRound], 
     return tuple((number, measured) for number, measured in every if measured.change == change)
 
 
-def _rows(phase: _Phase) -> Iterator[SearchRow]:
+def phase_rows(phase: Phase) -> Iterator[SearchRow]:
+    """Yield every release of a phase in order, and the last compared with the first."""
     steps = {step.after: step for step in phase.steps}
     conclusion = phase.described.conclusion
     reasons = {each.release: each.reason for each in conclusion.untestable}
@@ -142,7 +147,7 @@ def _rows(phase: _Phase) -> Iterator[SearchRow]:
         yield _row(phase, phase.names[0], phase.names[-1], conclusion.ends)
 
 
-def _row(phase: _Phase, before: str, after: str, comparison: Comparison) -> SearchRow:
+def _row(phase: Phase, before: str, after: str, comparison: Comparison) -> SearchRow:
     ratios, what, rounds = phase.ratios(before, after), phase.described.what(after), ranges(phase.rounds_of(after))
     return SearchRow(
         clean_line(after),

@@ -8,6 +8,7 @@ from orchestrator.regression.search.record import Bisection, Origin
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell, table
 from orchestrator.reporting.inline import Chip, Link, Tone, VerdictWord
 from orchestrator.reporting.reports.earlier_search_rows import EARLIER_HEADS, earlier_move_rows, earlier_release_rows
+from orchestrator.reporting.reports.search_chain_rows import CHAIN_HEADS, chain_rows, span_rows
 from orchestrator.reporting.reports.search_rows import HEADS, UNTESTABLE, SearchRow, move_rows, release_rows, round_rows
 from orchestrator.reporting.reports.search_words import AnyRecord
 from orchestrator.wording import clean_line
@@ -18,6 +19,9 @@ _TONES = {
 }  # fmt: skip
 _NUMBERS = frozenset({3, 4, 5, 6})
 """Columns that are aligned right, the release counted as 0."""
+_CHAIN_NUMBERS = frozenset({3, 4, 5})
+RELEASE = "Release"
+"""The head of the first column of a table of releases, or its beginning."""
 _ROUND_HEADS = ("Round", "Blocks", "Launches", "Releases", "Run")
 _ROUND_NUMBERS = frozenset({0, 1, 2})
 
@@ -26,11 +30,20 @@ def phases(record: AnyRecord) -> Iterator[tuple[str, tuple[SearchRow, ...]]]:
     """Yield the rows of each phase under the head of its first column."""
     if record.found is None:
         return
-    yield "Release", rows_of_releases(record)
+    yield from release_phases(record)
     for origin in record.found.origins:
         rows = rows_of_moves(record, origin)
         if rows:
             yield clean_line(f"Moved with {record.searched} {origin.after}"), rows
+
+
+def release_phases(record: AnyRecord) -> Iterator[tuple[str, tuple[SearchRow, ...]]]:
+    """Yield the rows of all releases under the head of their first column, in a chain those of each span."""
+    if isinstance(record, Bisection) and record.found and record.found.chain:
+        for each in span_rows(record, record.found):
+            yield clean_line(f"{RELEASE} on Python {each.span.python}"), each.rows
+    else:
+        yield RELEASE, rows_of_releases(record)
 
 
 def rows_of_releases(record: AnyRecord) -> tuple[SearchRow, ...]:
@@ -45,6 +58,17 @@ def rows_of_moves(record: AnyRecord, origin: Origin | EarlierOrigin) -> tuple[Se
     if isinstance(record, EarlierBisection):
         return earlier_move_rows(record, origin) if isinstance(origin, EarlierOrigin) else ()
     return move_rows(record, origin) if isinstance(origin, Origin) else ()
+
+
+def chain_table(record: AnyRecord, caption: str = "") -> Iterator[Table]:
+    """Yield the table of the ends of all spans, if releases are chained."""
+    if isinstance(record, Bisection) and record.found and record.found.chain:
+        columns = tuple(Column(head, number in _CHAIN_NUMBERS) for number, head in enumerate(CHAIN_HEADS))
+        rows = (
+            Row(cells, _TONES.get(verdict.value, Tone.PLAIN) if verdict else Tone.OPEN)
+            for cells, verdict in chain_rows(record, record.found)
+        )
+        yield Table(columns, tuple(rows), caption)
 
 
 def _heads(record: AnyRecord) -> tuple[str, ...]:

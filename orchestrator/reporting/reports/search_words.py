@@ -1,7 +1,7 @@
 """The sentences of a search, the same in every format."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.analysis.comparison import Comparison, Verdict
 from orchestrator.limits import DEFAULT_CELLS
@@ -16,10 +16,11 @@ from orchestrator.regression.search.earlier_record import (
     EarlierStep,
 )
 from orchestrator.regression.search.record import Bisection, Found, Origin, Step, may_pass
-from orchestrator.regression.search.record_parts import AUTO
+from orchestrator.regression.search.record_parts import AUTO, Asked
 from orchestrator.regression.search.steps import MOST_BLOCKS, look_numbers
 from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
 from orchestrator.reporting.reports import earlier_search_words as earlier
+from orchestrator.reporting.reports.search_chain_words import broken_chain, chain_lines, how_chained
 from orchestrator.wording import clean_line, listing, listing_of
 
 AnyRecord = Bisection | EarlierBisection
@@ -44,14 +45,15 @@ def headlines(record: AnyRecord) -> tuple[str, ...]:
 def state(record: AnyRecord) -> tuple[str, str]:
     """Return the result in two words, and its tone, `good`, `bad` or `open`."""
     found = record.found
-    if found is None or found.releases.ends is None:
+    ends = found.releases.ends if found else None
+    if found is None or (ends is None and not found.changes):
         return "no finding", "open"
     if found.is_worse:
         return "changed for the worse", "bad"
-    undecided = isinstance(found, EarlierFound) and found.releases.ends.verdict is Verdict.INCONCLUSIVE
-    if undecided or found.releases.unsettled:
+    undecided = isinstance(found, EarlierFound) and ends is not None and ends.verdict is Verdict.INCONCLUSIVE
+    if ends is None or undecided or found.releases.unsettled:
         return "not decided", "open"
-    if found.changes or found.releases.ends.verdict is Verdict.FASTER:
+    if found.changes or ends.verdict is Verdict.FASTER:
         return "changed for the better", "good"
     return "no change found", "good"
 
@@ -77,8 +79,10 @@ def _how(record: Bisection) -> Iterator[str]:
     )
     yield (
         f"At most {alpha} of such searches name a release whose step is within the tolerance of {tolerance}, whatever "
-        "the steps are: that α is shared by all steps and the comparison of the ends."
+        f"the steps are: that α is shared by all steps and {_shared(asked)}."
     )
+    if asked.chain:
+        yield from how_chained()
     searched = [origin for origin in found.origins if origin.alpha is not None] if found else []
     if searched:
         each = (
@@ -94,6 +98,10 @@ def _how(record: Bisection) -> Iterator[str]:
         f"A single “same”, or the limit of a single step, is wrong in at most {alpha} of the cases in which that step "
         "is just as large."
     )
+
+
+def _shared(asked: Asked) -> str:
+    return "the comparisons of the ends, of each span and of the chain" if asked.chain else "the comparison of the ends"
 
 
 def confidences(steps: Sequence[Step | EarlierStep]) -> str:
@@ -124,12 +132,14 @@ def command(record: AnyRecord) -> str:
 
 def _headlines(record: AnyRecord, search: Found | EarlierFound) -> Iterator[str]:
     name, releases = record.searched, search.releases
-    if releases.ends is None:
-        said = "; ".join(map(_stepped_over, releases.untestable))
-        yield f"Good and bad could not be compared: {said}"
-        return
+    chain = search.chain if isinstance(search, Found) else None
     first, last = record.releases[0], record.releases[-1]
-    if not search.changes:
+    if releases.ends is None:
+        said = broken_chain(chain) if chain else "; ".join(map(_stepped_over, releases.untestable))
+        yield f"Good and bad could not be compared: {said}"
+        if chain is None:
+            return
+    elif not search.changes:
         yield _without_change(f"{name} {first}", last, releases.ends, search)
         if isinstance(record, EarlierBisection):
             yield from earlier.unseen(record)
@@ -137,10 +147,14 @@ def _headlines(record: AnyRecord, search: Found | EarlierFound) -> Iterator[str]
     for span in search.changes:
         yield f"{_changed(name, span, search)}{origins.get((span.before, span.after), '')}."
     if releases.several:
-        least = "at least " if not record.asked.every or releases.unsettled else ""
+        is_whole = record.asked.every and releases.ends is not None and not releases.unsettled
+        least = "" if is_whole else "at least "
         more = "" if record.asked.every else " (--all searches each)"
         yield f"There are {least}{len(search.changes)} changes between {first} and {last}{more}."
-    yield from _open_ends(name, (first, last), releases)
+    broken = {each.release for span in chain.broken for each in span.broken_by} if chain else set[str]()
+    yield from _open_ends(name, (first, last), releases, broken)
+    if record.asked.chain and isinstance(search, Found):
+        yield from chain_lines(record.asked.chain, search)
 
 
 def _without_change(first: str, last: str, ends: Comparison, search: Found | EarlierFound) -> str:
@@ -182,7 +196,7 @@ def moved(origin: Origin | EarlierOrigin) -> str:
     return f"; {origin.note}{others}" if origin.note else others
 
 
-def _open_ends(name: str, ends: tuple[str, str], releases: Conclusion) -> Iterator[str]:
+def _open_ends(name: str, ends: tuple[str, str], releases: Conclusion, broken: Collection[str]) -> Iterator[str]:
     for span in releases.unsettled:
         if (span.before, span.after) != ends or span.comparison is None:
             why = (
@@ -190,7 +204,8 @@ def _open_ends(name: str, ends: tuple[str, str], releases: Conclusion) -> Iterat
             )
             yield f"Between {name} {span.before} and {span.after}: {why}."
     for each in releases.untestable:
-        yield f"Stepped over {name} {_stepped_over(each)}"
+        if each.release not in broken:
+            yield f"Stepped over {name} {_stepped_over(each)}"
 
 
 def _stepped_over(untestable: Untestable) -> str:

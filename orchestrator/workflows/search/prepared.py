@@ -21,6 +21,7 @@ from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.regression.search.record_parts import Asked, LeftOut
 from orchestrator.regression.search.steps import MOST_BLOCKS, look_numbers
 from orchestrator.regression.sides import Side
+from orchestrator.reporting.reports.search_chain_words import chained_over
 from orchestrator.results.results_folder import runs
 from orchestrator.running import new_run_name
 from orchestrator.user_files import stand_in_warnings
@@ -30,6 +31,7 @@ from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, check_single_steps, regression_setup
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.options import SearchOptions
+from orchestrator.workflows.search.pythons import pythons_of_search
 from orchestrator.workflows.search.setup import SearchSetup, chosen_metric, metric_gate, own_images, subject_of
 
 PREFIX = "bisect-"
@@ -78,13 +80,15 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
     gate = metric_gate(chosen_metric(options.metric, measured), setup.model_names, looks[-1], measured)
     check_single_steps(pairing, Rules(gates=(gate,), looks=looks))
     plan = pairing.plan
-    python = _common_python(plan.cells[0].framework.python, plan.cells[-1].framework.python)
-    (pair,) = cell.planned(replace(good, python=python), replace(bad, python=python)).pairs
-
-    def unsupported_reason(side: Side) -> str | None:
-        return cell.unsupported_reason(replace(good, python=python), replace(side, python=python))
-
-    releases, left_out = (own, ()) if own is not None else _published(options, setup, subject, unsupported_reason)
+    pythons = pythons_of_search(cell, subject, (plan.cells[0], plan.cells[-1]), own_images=own is not None)
+    if (python := pythons.common) is not None:
+        pairing = cell.planned(replace(good, python=python), replace(bad, python=python))
+    (pair,) = pairing.pairs
+    reason = pythons.unsupported_reason
+    releases, left_out = (own, ()) if own is not None else _published(options, setup, subject, reason)
+    chain = pythons.chain(releases)
+    if chain is not None:
+        host.say(chained_over(chain))
     began = datetime.now(UTC)
     others = [path.parent.name.removeprefix(PREFIX) for path in options.results.glob(f"{PREFIX}*/{RECORD_FILE}")]
     record = Bisection(
@@ -94,7 +98,8 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
         asked=Asked(
             good=good.text,
             bad=bad.text,
-            python=python,
+            python=python or "",
+            chain=chain,
             cell=question.cell,
             pair=pair.id,
             within=kept_frameworks(good, plan.cells),
@@ -130,12 +135,6 @@ def _question(options: SearchOptions) -> _Question:
             "--good mxnet==1.2.0 --bad mxnet==1.9.1 --cell lenet-train-b200"
         )
     return _Question(options.good, options.bad, options.cell)
-
-
-def _common_python(one: str, other: str) -> str:
-    if one != other:
-        raise InputError(f"no Python runs both ends: Python {one} against {other}; what differs may come of that")
-    return one
 
 
 def _published(

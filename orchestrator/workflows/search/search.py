@@ -135,12 +135,12 @@ class Rounds:
 
     def _begun(self, sides: Sequence[Side], blocks: int) -> JointRun | None:
         """Return the run that was begun for a round and whose blocks are not in the record, or None."""
-        asked = frozenset(side.text for side in sides)
+        asked, pythons = frozenset(side.text for side in sides), {side.python for side in sides}
         for run in reversed(runs(self.folder)):
             if run.name in self.measured:
                 continue
             trial = stored_joint_trial(run)
-            if (trial.asked, trial.blocks) == (asked, blocks):
+            if (trial.asked, trial.blocks) == (asked, blocks) and trial.pythons <= pythons:
                 base_image = self.setup.tests.options.base_image
                 return JointRun(jobs.resumed(self.folder, run.name, RuntimeName.AUTO, base_image, self.host), trial)
         return None
