@@ -249,9 +249,22 @@ def _offered(catalog: Catalog, side: Side, entry: FrameworkAxes) -> tuple[str, .
 
 
 def side_pythons(matrix: Matrix, catalog: Catalog, side: Side) -> tuple[str, ...]:
-    """Return the Pythons that the catalog has for a side and its entry of the matrix allows, or none.
+    """Return the Pythons that the catalog has for a side, of those that its entry of the matrix names, if it names any.
 
-    There is none for an image of the user's own. Raises `InputError` if the matrix has no entry of its framework.
+    A matrix has the default Python of a release written out, which names none for other releases. There is none for an
+    image of the user's own. Raises `InputError` if the matrix has no entry of its framework.
     """
     entry = _entry(matrix, catalog, side)
-    return tuple(python for python in _offered(catalog, side, entry) if not entry.pythons or python in entry.pythons)
+    offered = _offered(catalog, side, entry)
+    if _is_default(catalog, entry):
+        return offered
+    return tuple(python for python in offered if python in entry.pythons)
+
+
+def _is_default(catalog: Catalog, entry: FrameworkAxes) -> bool:
+    """Return true if the Pythons of an entry are those that the catalog has for its releases by default."""
+    releases = (
+        Side(entry.name, version, backend) for version in entry.versions for backend in entry.backends or (None,)
+    )
+    defaults = {_offered(catalog, release, entry)[:1] for release in releases}
+    return not entry.pythons or entry.pythons in defaults

@@ -131,8 +131,10 @@ class Search:
         return step.excluded is None or step.excluded > self.question.large * math.log1p(self.question.tolerance)
 
     def _with_neighbours(self, releases: set[str]) -> tuple[str, ...]:
-        """Return testable releases with those next to them, in order."""
+        """Return testable releases with those next to them, in order, and with an end the other one."""
+        ends = {self.question.releases[0], self.question.releases[-1]}
         near = {each for pair in pairwise(self.testable) if releases & set(pair) for each in pair}
+        near |= ends if releases & ends else set()
         return tuple(release for release in self.testable if release in near)
 
     def conclusion(self) -> Conclusion:

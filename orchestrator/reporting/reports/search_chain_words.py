@@ -9,13 +9,16 @@ from orchestrator.regression.search.record_parts import AskedChain
 from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
 from orchestrator.wording import listing
 
+TOO_FEW = "too few blocks have both"
+"""The reason that two ends are not compared although both are testable."""
+
 
 def chained_over(chain: AskedChain) -> str:
     """Return the reason for a chain, and its Pythons with their releases."""
     spans = [f"{span.first} … {span.last} on Python {span.python}" for span in chain.spans]
     bridges = [span.last for span in chain.spans[:-1]]
     both = f"{listing(bridges)} {'is' if len(bridges) == 1 else 'are'} measured on both sides"
-    return f"{chain.reason}; so the releases are chained: {listing(spans)}, and {both}"
+    return f"{chain.reason}, so the releases are chained: {listing(spans)}; {both}"
 
 
 def python_of(chain: AskedChain) -> str:
@@ -52,9 +55,7 @@ def _breaks(span: SpanEnds) -> Iterator[str]:
         again = " (--resume tries it again)" if may_pass(each.reason) else ""
         yield f"the chain breaks at {each.release} on Python {span.python}: {each.reason}{again}"
     if not span.broken_by:
-        yield (
-            f"the chain breaks between {span.first} and {span.last} on Python {span.python}: too few blocks have both"
-        )
+        yield f"the chain breaks between {span.first} and {span.last} on Python {span.python}: {TOO_FEW}"
 
 
 def how_chained() -> Iterator[str]:

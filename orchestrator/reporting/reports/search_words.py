@@ -20,7 +20,7 @@ from orchestrator.regression.search.record_parts import AUTO, Asked
 from orchestrator.regression.search.steps import MOST_BLOCKS, look_numbers
 from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
 from orchestrator.reporting.reports import earlier_search_words as earlier
-from orchestrator.reporting.reports.search_chain_words import broken_chain, chain_lines, how_chained
+from orchestrator.reporting.reports.search_chain_words import TOO_FEW, broken_chain, chain_lines, how_chained
 from orchestrator.wording import clean_line, listing, listing_of
 
 AnyRecord = Bisection | EarlierBisection
@@ -135,7 +135,7 @@ def _headlines(record: AnyRecord, search: Found | EarlierFound) -> Iterator[str]
     chain = search.chain if isinstance(search, Found) else None
     first, last = record.releases[0], record.releases[-1]
     if releases.ends is None:
-        said = broken_chain(chain) if chain else "; ".join(map(_stepped_over, releases.untestable))
+        said = broken_chain(chain) if chain else "; ".join(map(_stepped_over, releases.untestable)) or TOO_FEW
         yield f"Good and bad could not be compared: {said}"
         if chain is None:
             return

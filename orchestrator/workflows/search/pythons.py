@@ -73,8 +73,8 @@ class SearchPythons:
 
 
 def _reason_of_chain(first: str, last: str, pythons: Mapping[str, Sequence[str]]) -> str:
-    ends = (f"{end} runs on {pythons_of(pythons[end])}" for end in (first, last))
-    return f"no Python runs both ends: {', '.join(ends)}"
+    one, other = (f"{end} runs on {pythons_of(pythons[end])}" for end in (first, last))
+    return f"no Python runs both ends ({one}; {other})"
 
 
 def pythons_of_search(

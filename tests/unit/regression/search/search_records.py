@@ -11,8 +11,9 @@ from orchestrator.errors import HostError
 from orchestrator.regression.rules import Gate
 from orchestrator.regression.search.candidates import SearchSubject
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
+from orchestrator.regression.search.chain import PythonSpan
 from orchestrator.regression.search.record import Bisection
-from orchestrator.regression.search.record_parts import Asked, LeftOut
+from orchestrator.regression.search.record_parts import Asked, AskedChain, LeftOut
 from orchestrator.regression.sides import Side, parse_side
 from orchestrator.regression.trials.joint_result import JointResult
 from orchestrator.resources import IMAGES
@@ -38,11 +39,16 @@ class Host:
     reason: str = "build_failed: no wheel"
     deviation: float = 0.003
     dies_at: int = 10_000
+    pythons: Mapping[str, float] = field(default_factory=dict)
+    """Factors of Pythons."""
+    broken_on: Sequence[tuple[str, str]] = ()
+    """Releases that do not build on a Python."""
+    seed: int = 0
     asked: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
     """The sides and blocks of every round."""
 
     def rate(self, one: Side) -> float:
-        rate = self.rates[one.version]
+        rate = self.rates[one.version] * self.pythons.get(one.python, 1.0)
         for package in (self.held(one) | dict(one.packages)).items():
             rate *= self.factors.get(package, 1.0)
         return rate
@@ -55,7 +61,7 @@ class Host:
             raise HostError("the power went out")
         self.asked.append((tuple(side.text for side in sides), blocks))
         number = len(self.asked)
-        reasons = {side.text: self.reason for side in sides if any(side.text.startswith(text) for text in self.broken)}
+        reasons = {side.text: self.reason for side in sides if self.is_broken(side)}
         values = {
             side.text: tuple(self.rate(side) * self.noise(side, number, block) for block in range(blocks))
             for side in sides
@@ -63,8 +69,15 @@ class Host:
         }
         return JointResult(f"run-{number}", values, reasons)
 
+    def is_broken(self, one: Side) -> bool:
+        return any(one.text.startswith(text) for text in self.broken) or (one.version, one.python) in self.broken_on
+
     def noise(self, one: Side, number: int, block: int) -> float:
-        return math.exp(random.Random(f"{one.text} {number} {block}").gauss(0, self.deviation))
+        return math.exp(
+            random.Random(f"{one.text} {number} {block}" + (f" {self.seed}" if self.seed else "")).gauss(
+                0, self.deviation
+            )
+        )
 
     def means(self) -> SearchServices:
         return SearchServices(self.measure, lambda run, one: self.held(one), lambda event: None)
@@ -79,6 +92,19 @@ def record(*, every: bool = False, releases: tuple[str, ...] = RELEASES) -> Bise
     return Bisection(name="bisect-1", created_at="", host="", asked=asked, searched="mxnet", releases=releases)
 
 
+CHAIN = AskedChain(
+    reason="no Python runs both ends (1.2.0 runs on Python 3.6; 1.9.1 runs on Python 3.9)",
+    spans=(PythonSpan("3.6", "1.2.0", "1.5.1"), PythonSpan("3.9", "1.5.1", "1.9.1")),
+)
+
+
+def chained_record(*, every: bool = False, chain: AskedChain = CHAIN) -> Bisection:
+    """A search whose ends no Python runs both."""
+    plain = record(every=every)
+    asked = plain.asked.model_copy(update={"python": "", "chain": chain})
+    return plain.model_copy(update={"asked": asked})
+
+
 def rates(**steps: float) -> dict[str, float]:
     """Rates of releases, some of which run at a factor of the one before: `v1_5_1=0.9`."""
     rate, found = 1000.0, {}
@@ -86,6 +112,11 @@ def rates(**steps: float) -> dict[str, float]:
         rate *= steps.get("v" + release.replace(".", "_"), 1.0)
         found[release] = rate
     return found
+
+
+def chained(host: Host, folder: Path, *, every: bool = False, chain: AskedChain = CHAIN) -> Bisection:
+    folder.mkdir(exist_ok=True)
+    return SearchInProgress(chained_record(every=every, chain=chain), folder, MXNET, host.means()).carry_out()
 
 
 def done(host: Host, folder: Path, **asked: bool) -> Bisection:

@@ -275,3 +275,15 @@ def test_a_package_may_be_the_search_subject() -> None:
     )  # fmt: skip
     with pytest.raises(InputError, match="exchange them"):
         between(what, [], ReleaseFilter(False, False, lambda each: ""))
+
+
+def test_a_repaired_end_is_compared_again(tmp_path: Path) -> None:
+    """An end that is tried again shares its blocks with the other end."""
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.9.1"])
+    before = done(host, tmp_path)
+    asked, host.broken = len(host.asked), ()
+
+    found = SearchInProgress(search_record.forgetful(before, failed=True), tmp_path, MXNET, host.means()).carry_out()
+
+    assert host.asked[asked] == (("mxnet==1.2.0", "mxnet==1.8.0", "mxnet==1.9.1"), 4)
+    assert headlines(found)[0].startswith("First changed in mxnet 1.5.1 (slower")
