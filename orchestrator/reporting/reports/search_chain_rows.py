@@ -34,7 +34,12 @@ def _phase(record: Bisection, search: Found, ends: SpanEnds) -> Phase:
     names = ends.span.of(record.releases)
     inside = [each for each in search.releases.untestable if each.release in names[1:-1]]
     broken_by = [Untestable(each.release, each.reason) for each in ends.broken_by]
-    conclusion = replace(search.releases, ends=ends.comparison, untestable=(*inside, *broken_by))
+    conclusion = replace(
+        search.releases,
+        ends=ends.comparison,
+        changes=tuple(span for span in search.releases.changes if {span.before, span.after} <= {*names}),
+        untestable=(*inside, *broken_by),
+    )
     said = (
         "good" if ends.first == record.releases[0] else "bridge",
         "bad" if ends.last == record.releases[-1] else "bridge",

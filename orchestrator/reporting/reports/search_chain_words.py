@@ -33,15 +33,15 @@ def chain_lines(asked: AskedChain, found: Found) -> Iterator[str]:
     chain, ends = found.chain, found.releases.ends
     if chain is not None and ends is not None:
         first, last = asked.spans[0].first, asked.spans[-1].last
-        yield f"Along the chain {last} is × {ratio(ends.ratio)} of {first}{_error(chain, ends)}."
+        yield f"Along the chain {last} is × {ratio(ends.ratio)} of {first}{_error(chain, ends)}"
 
 
 def _error(chain: FoundChain, ends: Comparison) -> str:
     if chain.half_width is None or chain.widest_half_width is None:
-        return ", without an interval"
+        return ", without an interval."
     return (
-        f" ({ends.verdict.value}, {ratio_interval(ends.low, ends.high)}): its interval is "
-        f"± {short_percent(chain.half_width)}, that of its widest span ± {short_percent(chain.widest_half_width)}"
+        f" ({ends.verdict.value}, {ratio_interval(ends.low, ends.high)}). Chaining adds error: "
+        f"± {short_percent(chain.half_width)}, where the widest span has ± {short_percent(chain.widest_half_width)}."
     )
 
 

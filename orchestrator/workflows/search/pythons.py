@@ -32,7 +32,7 @@ class SearchPythons:
         if self._runs(side):
             return None
         offered = self._offered(side)
-        return self._reason(side, (*offered, self.good.python)[0])
+        return self._reason(side, (*offered, self.good.python)[0]) or "the matrix names no Python that runs it"
 
     def chain(self, releases: Sequence[str]) -> AskedChain | None:
         """Return the chain over releases, or None if one Python runs good and bad.
@@ -67,8 +67,8 @@ class SearchPythons:
         if offered:
             return f"{option} {side.text}: {self._reason(side, offered[0])}"
         return (
-            f"{option} {side.text}: no Python runs both ends, and the matrix allows none of those that run this one: "
-            "name more of them in `python`, or leave it out"
+            f"{option} {side.text}: no Python runs both ends, and the matrix names none that runs this one: "
+            "name one of its own in `python` too, or leave `python` out"
         )
 
 
