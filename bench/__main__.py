@@ -30,7 +30,7 @@ NAMES = (
     "clusters",
     "anonymised",
 )
-REAL = ("regress", "bisect", "nights", "precision", "corpus")
+REAL = ("regress", "bisect", "serving_bisect", "nights", "precision", "corpus")
 """Regression tests in containers, which go on the page of detection and take hours."""
 WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection", "accuracy")
 """Benchmarks that compare no times and have options of their own, as `python -m bench.parity --help` shows."""

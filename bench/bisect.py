@@ -13,10 +13,12 @@ undecided is named as that.
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from orchestrator.analysis.comparison import Comparison, Verdict, compare, looks
 from orchestrator.regression.rules import BY_NAME, LEAST_BLOCKS
 from orchestrator.regression.search.record import Bisection, MeasuredRound
 from orchestrator.regression.search.steps import CHANGED
+from orchestrator.regression.sides import framework_version
 
 MATRIX = """\
 version: 1
@@ -37,28 +40,55 @@ MOST_LAUNCHES = 110
 WANTED = f"the same releases, at a tolerance of {100 * TOLERANCE:g} %, in at most {MOST_LAUNCHES} launches"
 
 
+@dataclass(frozen=True)
+class Bisected:
+    """What is searched, and what is wanted of it."""
+
+    framework: str
+    releases: tuple[str, str]
+    """Good and bad."""
+    what: str
+    """The releases in words."""
+    matrix: str
+    cell: str
+    """A glob of the one cell."""
+    wanted: str
+    most_launches: float = math.inf
+    has_change: bool = True
+    """A change is known to be there, and must be found."""
+
+
+MXNET = Bisected(
+    "mxnet", ("1.2.0", "1.9.1"), "all MXNet releases", MATRIX, "lenet-train-*", WANTED, most_launches=MOST_LAUNCHES
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--releases", nargs=2, default=["1.2.0", "1.9.1"], help="those between are searched too")
+    print(json.dumps([figure(searched(MXNET, __doc__))]))
+
+
+def searched(what: Bisected, description: str | None) -> Bisection:
+    """Return the search that the options of this command ask for."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--releases", nargs=2, default=what.releases, help="those between are searched too")
     parser.add_argument("--max-blocks", type=int, default=12, help="blocks of a release and the next one, at most")
     parser.add_argument("--keep", type=Path, help="a folder to keep the runs in, and to go on in")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-bisect-") as scratch:
         folder = (options.keep or Path(scratch)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "matrix.yaml").write_text(MATRIX)
+        (folder / "matrix.yaml").write_text(what.matrix)
         good, bad = options.releases
-        record = bisected(folder, good, bad, options.max_blocks)
-    print(json.dumps([figure(record)]))
+        return bisected(what, folder, good, bad, options.max_blocks)
 
 
-def bisected(folder: Path, good: str, bad: str, most_blocks: int) -> Bisection:
+def bisected(what: Bisected, folder: Path, good: str, bad: str, most_blocks: int) -> Bisection:
     """Return the search of `orchestrator bisect --all`, which continues in this folder if it was begun there."""
     results = folder / "search"
     known = sorted(results.glob("bisect-*/bisect.json"))
     arguments = ["--resume=latest"] if known else [
-        f"--file={folder / 'matrix.yaml'}", f"--good=mxnet=={good}", f"--bad=mxnet=={bad}", "--cell=lenet-train-*",
-        "--all", f"--metric={METRIC}", f"--max-blocks={most_blocks}", "--runtime=docker",
+        f"--file={folder / 'matrix.yaml'}", f"--good={what.framework}=={good}", f"--bad={what.framework}=={bad}",
+        f"--cell={what.cell}", "--all", f"--metric={METRIC}", f"--max-blocks={most_blocks}", "--runtime=docker",
     ]  # fmt: skip
     command = [sys.executable, "-m", "orchestrator", "bisect", *arguments, f"--results={results}", "--json"]
     ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
@@ -72,7 +102,7 @@ def brute_force(record: Bisection) -> dict[str, Comparison | None]:
     found = record.found
     steps = found.steps if found else ()
     rounds = [each for each in record.rounds if not each.change]
-    texts = dict(zip(record.releases, rounds[0].releases, strict=True))
+    texts = {framework_version(text): text for each in rounds for text in each.releases}
     return {
         step.after: _compared(pairs(rounds, texts[step.before], texts[step.after]), family=len(steps)) for step in steps
     }
@@ -100,7 +130,7 @@ def _compared(values: Sequence[tuple[float, float]], family: int) -> Comparison 
     )
 
 
-def figure(record: Bisection) -> dict[str, Any]:
+def figure(record: Bisection, what: Bisected = MXNET) -> dict[str, Any]:
     """Return the figure on whether both name the same releases, and on the launches of the search."""
     brute = brute_force(record)
     named = sorted(span.after for span in (record.found.releases.changes if record.found else ()))
@@ -111,11 +141,11 @@ def figure(record: Bisection) -> dict[str, Any]:
     moves = record.launches - launches
     values = {after: [each.ratio, each.low, each.high] if each else [None] * 3 for after, each in brute.items()}
     return {
-        "name": "bisect --all beside brute force over all MXNet releases",
+        "name": f"bisect --all beside brute force over {what.what}",
         "text": f"bisect: {listed(named)} ({launches} launches, and {moves} for what moved); brute force by the same "
         f"blocks: {listed(wanted)}; undecided by brute force: {listed(undecided)}; {beside_the_default(values)}",
-        "wanted": WANTED,
-        "within": named == wanted and bool(wanted) and launches <= MOST_LAUNCHES,
+        "wanted": what.wanted,
+        "within": named == wanted and (bool(wanted) or not what.has_change) and launches <= what.most_launches,
         "values": values,
     }
 

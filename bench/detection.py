@@ -269,7 +269,13 @@ def page(figures: dict[str, Any]) -> str:
         f"Of {len(rows)} figures of which something is wanted, {fulfilled} hold it.",
     ]
     if real:
-        lines += ["", "## In containers", "", "MXNet on this host's CPUs; every interval is the one that decided.", ""]
+        lines += [
+            "",
+            "## In containers",
+            "",
+            "Frameworks on this host's CPUs; every interval is the one that decided.",
+            "",
+        ]
         lines += counted(real)
     for name, (title, part) in PARTS.items():
         if name in figures:

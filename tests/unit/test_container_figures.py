@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import bisect, detection, regress
-from tests.unit.regression.search.search_records import RELEASES, Host, done, rates
+from bench import bisect, detection, regress, serving_bisect
+from tests.unit.regression.search.search_records import RELEASES, Host, chained, done, rates
 
 
 def a_pair(ratio: float | None, effect: float | None, verdict: str = "inconclusive") -> dict[str, object]:
@@ -54,6 +54,31 @@ def test_brute_force_takes_the_blocks_of_the_search(tmp_path: Path) -> None:
     assert row["text"].startswith(f"bisect: 1.5.1, 1.8.0 ({record.launches} launches, and 0 for what moved); ")
     assert "brute force by the same blocks: 1.5.1, 1.8.0; undecided by brute force: none" in row["text"]
     assert list(row["values"]) == [release for release in RELEASES[1:] if release != "1.4.1"]
+
+
+def test_brute_force_keeps_to_the_spans(tmp_path: Path) -> None:
+    """In a chain a step is compared on the Python that the search has both of its releases on."""
+    host = Host(rates(v1_4_1=0.9, v1_6_0=0.8), pythons={"3.9": 0.5})
+    record = chained(host, tmp_path, every=True)
+
+    row = serving_bisect.serving_figure(record)
+
+    assert "brute force by the same blocks: 1.4.1, 1.6.0; undecided by brute force: none" in row["text"]
+    assert row["text"].startswith(f"8 releases; bisect: 1.4.1, 1.6.0 ({record.launches} launches, ")
+    assert "Chaining adds error: ± " in row["text"]
+    assert list(row["values"]) == list(RELEASES[1:])
+    assert not row["within"]  # eight releases are too few
+    enough = record.model_copy(update={"releases": (*RELEASES, *"abcd")})
+    assert serving_bisect.serving_figure(enough)["within"]
+
+
+def test_an_undecided_search_is_no_verdict(tmp_path: Path) -> None:
+    """Both name no release, and a step was left open."""
+    record = chained(Host(rates(), deviation=0.06), tmp_path, every=True)
+
+    row = serving_bisect.serving_figure(record.model_copy(update={"releases": (*RELEASES, *"abcd")}))
+
+    assert (row["within"], "bisect: none" in row["text"]) == (False, True)
 
 
 def test_the_figures_at_hand_say_so_too() -> None:
