@@ -1,4 +1,4 @@
-"""`bisect --all` next to brute force for inference of ResNet-50 (batch size 1) in ONNX Runtime on one CPU, in containers.
+"""`bisect --all` next to brute force for inference of ResNet-50, batch size 1, in ONNX Runtime on one CPU.
 
     python -m bench.serving_bisect [--releases 1.14.0 1.21.1] [--max-blocks 12] [--keep FOLDER]
 
