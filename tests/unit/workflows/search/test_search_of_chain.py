@@ -1,6 +1,8 @@
 """`bisect` over releases of which no Python runs all: a chain of Pythons, and what it says of it."""
 
 import json
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from orchestrator.regression.trials.joint_result import JointResult
 from orchestrator.results.store import Run
 from orchestrator.workflows.search import prepared, search
 from orchestrator.workflows.search.search import Rounds
+from tests.documented import blocks
 from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 
@@ -21,6 +24,7 @@ MATRIX = "version: 1\nframeworks: [FRAMEWORK]\nmodels: [lenet]\nmodes: [infer]\n
 PUBLISHED = ("1.7.0", "1.11.1", "1.14.0", "1.16.3", "1.19.2", "1.20.0", "1.21.1", "1.32.0", "2.0.0")
 SCATTER = (1.0, 1.005, 0.996, 1.002)
 ASKED = ("bisect", "--good", "onnxruntime==1.7.0", "--bad", "onnxruntime==1.32.0", "--cell", "lenet-infer-*")
+ENGINES = "{name: resnet50_v1_5, batch_size: 1}"
 PYTHONS = {"3.9": 1.0, "3.12": 0.7}
 CHAINED = (
     "no Python runs both ends (1.7.0 runs on Python 3.6, 3.7, 3.8 and 3.9; 1.32.0 runs on Python 3.11, 3.12 and 3.13), "
@@ -68,6 +72,11 @@ def written(folder: Path, framework: str) -> None:
     (folder / "matrix.yaml").write_text(MATRIX.replace("FRAMEWORK", framework))
 
 
+def masked(text: str) -> str:
+    """Return a text without its numbers, which are those of a real host or of a scripted one."""
+    return re.sub(r"\d[\d.]*", "N", text)
+
+
 def _held(_run: Run, side: Side) -> Mapping[str, str]:
     return {"onnxruntime": side.version}
 
@@ -91,6 +100,21 @@ def test_releases_without_a_common_python_are_chained(host: Host, command: Progr
     assert record["asked"]["chain"]["reason"] == CHAINED.partition(", so")[0]
     assert CHAINED[1:] in (folder / "report.md").read_text()
     assert CHAINED[1:] in (folder / "index.html").read_text()
+
+
+def test_the_page_of_engines_shows_a_chain(host: Host, command: Program, tmp_path: Path) -> None:
+    """The command of the page says what the page says."""
+    (shown,) = blocks("serving.md", "A search over all releases", "console")
+    (result,) = blocks("serving.md", "A search over all releases", "text")
+    line, notice = shown.splitlines()
+    (tmp_path / "engines.yaml").write_text(MATRIX.replace("FRAMEWORK", "onnxruntime==1.32.0").replace("lenet", ENGINES))
+
+    code, out, said = command(*shlex.split(line)[2:])
+
+    assert code == 1, said
+    assert notice == CHAINED
+    assert notice in said.splitlines()
+    assert masked(result.strip()) in masked(" ".join(out.split()))
 
 
 def test_killed_chain_reaches_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
