@@ -161,7 +161,7 @@ def test_a_chain_is_wider_than_its_widest_link(links: list[tuple[float, float]],
 
 def test_largest_change_along_the_chain_is_kept() -> None:
     """A larger change the other way is a further one, in the order of the releases."""
-    first = conclusion(comparison(1.3, 0.01), changes=(change("1", "2", 1.3),))
+    first = conclusion(comparison(1.5, 0.01), changes=(change("1", "2", 1.5),))
     second = conclusion(comparison(0.6, 0.01), changes=(change("4", "5", 0.9),), further=(change("3", "4", 0.7),))
 
     one, every = concluded(first, second), concluded(first, second, every=True)
