@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 from orchestrator.reporting.reports.search import write_report
 from tests.browser.test_report import Visit, browser
-from tests.unit.regression.search.search_records import a_search
+from tests.unit.regression.search.search_records import Host, a_search, chained, rates
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
@@ -53,3 +53,17 @@ def test_only_tables_are_wider_than_a_phone(browser: Browser, address: str) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     labels = page.locator("figure .row .label").all()
     assert all(label.bounding_box()["width"] > 100 for label in labels if label.is_visible())  # type: ignore[index]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_chain(browser: Browser, tmp_path: Path, scheme: str) -> None:
+    """A chain has tables and charts of each of its spans."""
+    record = chained(Host(rates(v1_6_0=0.9, v1_3_1=1.08), pythons={"3.9": 0.7}), tmp_path, every=True)
+    for measured in record.rounds:
+        (tmp_path / measured.run).mkdir(exist_ok=True)
+
+    visit = Visit(browser, write_report(record, tmp_path).as_uri(), color_scheme=scheme)
+
+    assert visit.violations() == []
+    assert visit.complaints == []
+    assert visit.page.locator("#releases table").count() == 3
