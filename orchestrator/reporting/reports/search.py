@@ -131,7 +131,7 @@ def _warnings(record: AnyRecord) -> Iterator[Remark]:
 
 
 def _releases(record: AnyRecord) -> Iterator[Block]:
-    yield from tables.chain_table(record, "The last release of each Python compared with its first, and of all")
+    yield from tables.chain_evidence(record)
     for number, (name, rows) in enumerate(tables.release_phases(record)):
         on = name.removeprefix(tables.RELEASE)
         what = f"Every release{on} in order, and what it was compared with"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis.comparison import Verdict
+from orchestrator.analysis.comparison import Comparison
 from orchestrator.regression.search.blocks import Untestable
 from orchestrator.regression.search.chain import PythonSpan
 from orchestrator.regression.search.chain_record import SpanEnds
@@ -13,6 +13,7 @@ from orchestrator.reporting.reports.search_rows import Described, Phase, SearchR
 from orchestrator.wording import clean_line
 
 CHAIN_HEADS = ("Python", "From", "To", "Ratio", "Interval", "p", "Found")
+NOT_COMPARED = "not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,13 @@ def _is_of(measured: MeasuredRound, python: str, names: tuple[str, ...]) -> bool
     return not measured.change and measured.python == python and versions <= {*names}
 
 
-def chain_rows(record: Bisection, search: Found) -> Iterator[tuple[tuple[str, ...], Verdict | None]]:
-    """Yield the ends of each span, then those of the chain, each with its verdict."""
-    for ends in search.chain.spans if search.chain else ():
-        compared = figures(ends.comparison) if ends.comparison else ("–", "–", "–", "not compared")
-        verdict = ends.comparison.verdict if ends.comparison else None
-        yield tuple(map(clean_line, (ends.python, ends.first, ends.last, *compared))), verdict
-    whole = search.releases.ends
-    compared = figures(whole) if whole else ("–", "–", "–", "not compared")
-    ends_of_all = map(clean_line, (record.releases[0], record.releases[-1]))
-    yield ("the chain", *ends_of_all, *compared), whole.verdict if whole else None
+def chain_rows(record: Bisection, search: Found) -> Iterator[tuple[str, ...]]:
+    """Yield the ends of each span, then those of the chain."""
+    for span in search.chain.spans if search.chain else ():
+        yield _ends(span.python, span.first, span.last, span.comparison)
+    yield _ends("the chain", record.releases[0], record.releases[-1], search.releases.ends)
+
+
+def _ends(name: str, first: str, last: str, comparison: Comparison | None) -> tuple[str, ...]:
+    compared = figures(comparison) if comparison else ("–", "–", "–", NOT_COMPARED)
+    return (*map(clean_line, (name, first, last)), *compared)

@@ -8,18 +8,18 @@ from orchestrator.regression.search.record import Bisection, Origin
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell, table
 from orchestrator.reporting.inline import Chip, Link, Tone, VerdictWord
 from orchestrator.reporting.reports.earlier_search_rows import EARLIER_HEADS, earlier_move_rows, earlier_release_rows
-from orchestrator.reporting.reports.search_chain_rows import CHAIN_HEADS, chain_rows, span_rows
+from orchestrator.reporting.reports.search_chain_rows import CHAIN_HEADS, NOT_COMPARED, chain_rows, span_rows
 from orchestrator.reporting.reports.search_rows import HEADS, UNTESTABLE, SearchRow, move_rows, release_rows, round_rows
 from orchestrator.reporting.reports.search_words import AnyRecord
 from orchestrator.wording import clean_line
 
 _TONES = {
     Verdict.SLOWER.value: Tone.BAD, Verdict.FASTER.value: Tone.GOOD, Verdict.INCONCLUSIVE.value: Tone.OPEN,
-    UNTESTABLE: Tone.OPEN,
+    UNTESTABLE: Tone.OPEN, NOT_COMPARED: Tone.OPEN,
 }  # fmt: skip
 _NUMBERS = frozenset({3, 4, 5, 6})
 """Columns that are aligned right, the release counted as 0."""
-_CHAIN_NUMBERS = frozenset({3, 4, 5})
+_CHAIN_COLUMNS = tuple(Column(head, number in {3, 4, 5}) for number, head in enumerate(CHAIN_HEADS))
 RELEASE = "Release"
 """The head of the first column of a table of releases, or its beginning."""
 _ROUND_HEADS = ("Round", "Blocks", "Launches", "Releases", "Run")
@@ -60,15 +60,24 @@ def rows_of_moves(record: AnyRecord, origin: Origin | EarlierOrigin) -> tuple[Se
     return move_rows(record, origin) if isinstance(origin, Origin) else ()
 
 
-def chain_table(record: AnyRecord, caption: str = "") -> Iterator[Table]:
-    """Yield the table of the ends of all spans, if releases are chained."""
+def chain_table(record: AnyRecord) -> Iterator[Table]:
+    """Yield the table of the ends of all spans for a text, if releases are chained."""
     if isinstance(record, Bisection) and record.found and record.found.chain:
-        columns = tuple(Column(head, number in _CHAIN_NUMBERS) for number, head in enumerate(CHAIN_HEADS))
-        rows = (
-            Row(cells, _TONES.get(verdict.value, Tone.PLAIN) if verdict else Tone.OPEN)
-            for cells, verdict in chain_rows(record, record.found)
-        )
-        yield Table(columns, tuple(rows), caption)
+        every = chain_rows(record, record.found)
+        yield Table(_CHAIN_COLUMNS, tuple(Row(cells, _TONES.get(cells[-1], Tone.PLAIN)) for cells in every))
+
+
+def chain_evidence(record: AnyRecord) -> Iterator[Table]:
+    """Yield the same table on a page."""
+    caption = "The ends of the releases on each Python, and those of the chain"
+    if isinstance(record, Bisection) and record.found and record.found.chain:
+        every = chain_rows(record, record.found)
+        rows = (Row((*figures, TableCell(VerdictWord(word, _mark_of(word))))) for *figures, word in every)
+        yield Table(_CHAIN_COLUMNS, tuple(rows), caption)
+
+
+def _mark_of(word: str) -> str:
+    return "inconclusive" if word == NOT_COMPARED else word
 
 
 def _heads(record: AnyRecord) -> tuple[str, ...]:
