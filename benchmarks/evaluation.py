@@ -41,11 +41,13 @@ def scores(predict, samples, batch_size, classes, loss=losses.SOFTMAX_CROSS_ENTR
         if predicted is None:
             return None
         logits = numpy.asarray(predicted, numpy.float64)
-        if logits.shape != (batch_size, classes):
-            raise Failure("the predicted logits have the shape %s, not %s" % (logits.shape, (batch_size, classes)))
+        # A model that predicts the next token has labels of each step.
+        expected = (batch_size,) + labels.shape[1:] + (classes,)
+        if logits.shape != expected:
+            raise Failure("the predicted logits have the shape %s, not %s" % (logits.shape, expected))
         if not numpy.isfinite(logits).all():
             raise Diverged("the predicted logits are not all finite: what diverged is no measurement")
         count = min(batch_size, len(labels) - begin)
         added, named = losses.scores(loss, logits[:count], labels[begin : begin + count])
         total, right = total + added, right + named
-    return total / len(labels), right / len(labels)
+    return total / labels.size, right / labels.size

@@ -47,6 +47,7 @@ class ModelWorkload:
         recorded = own_models.record(model)
         self.inputs, self.layers = recorded.inputs, tuple(recorded.layers)
         self.loss = losses.known(getattr(model, "LOSS", losses.SOFTMAX_CROSS_ENTROPY))
+        self._require_logits(request.model)
         self.data = datasets.named(request.dataset, model, request.seed, request.data, recorded.inputs)
         if request.batch_size > self.data.samples:
             message = "a batch of %d is more than the %d samples there are"
@@ -74,6 +75,12 @@ class ModelWorkload:
         self.seed = request.seed
         self.data_s = 0.0
         self.batch_count = self.data.batch_count(request.batch_size, request.epochs)
+
+    def _require_logits(self, name):
+        try:
+            losses.refuse_outputs(self.loss, self.inputs, self.layers[-1].output_shape)
+        except ValueError as error:
+            raise BadRequest("%s.py: %s" % (name, error)) from None
 
     def batches(self):
         """Yield the distinct batches as they are drawn, as (inputs, labels) in NumPy arrays, channels first.
@@ -111,10 +118,11 @@ class ModelWorkload:
         }
 
     def check_outputs(self, logits):
-        """Raise a `Failure` unless the last logits are one finite value for each sample and class."""
+        """Raise a `Failure` unless the last logits are one finite value for each sample, or step of it, and class."""
         import numpy
 
-        logits, expected = numpy.asarray(logits), (self.batch_size, self.classes)
+        logits = numpy.asarray(logits)
+        expected = (self.batch_size,) + self.layers[-1].output_shape[:-1] + (self.classes,)
         if logits.shape != expected:
             raise Failure("the last logits have the shape %s, not %s" % (logits.shape, expected))
         if not numpy.isfinite(logits).all():

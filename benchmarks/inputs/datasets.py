@@ -10,6 +10,7 @@ from benchmarks.inputs import digits, kinds, mounted
 from benchmarks.inputs.pictures import Pictures
 from benchmarks.inputs.sequences import Sequences
 from benchmarks.inputs.synthetic import Synthetic
+from benchmarks.vocabulary import losses
 
 
 def named(name, model, seed, data=None, inputs=()):
@@ -21,6 +22,8 @@ def named(name, model, seed, data=None, inputs=()):
     rows = data.get("inputs") if data else None
     if name != "synthetic" and not rows and kinds.are_mixed(inputs):
         raise BadRequest("%s holds images; this model takes %s" % (name, kinds.described(inputs)))
+    if name != "synthetic" and getattr(model, "LOSS", None) == losses.NEXT_TOKEN:
+        raise BadRequest("%s has a class for each sample; this model predicts the next token" % name)
     if data is not None:
         split = mounted.load(data)
         if rows:

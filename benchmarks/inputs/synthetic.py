@@ -1,6 +1,6 @@
 """Seeded synthetic data that can be learned."""
 
-from benchmarks.inputs import kinds
+from benchmarks.inputs import kinds, tokens
 from benchmarks.inputs.dealt import EPOCH_BYTES
 from benchmarks.vocabulary import counting, losses
 
@@ -20,6 +20,7 @@ class Synthetic:
         self._shape = tuple(model.INPUT_SHAPE)
         self._inputs = tuple(inputs) if kinds.are_mixed(inputs) else ()
         self._classes = losses.classes(getattr(model, "LOSS", None), model.CLASSES)
+        self._predicts = getattr(model, "LOSS", None) == losses.NEXT_TOKEN
         self._binary = getattr(model, "BINARY_INPUTS", False)
         self._seed = seed
         self._held_out = min(HELD_OUT, self.samples)
@@ -74,6 +75,8 @@ class Synthetic:
         return {"name": "synthetic", "sha256": None, "training": self.samples, "testing": self._held_out}
 
     def _mixed(self, stream, batch_size, count):
+        if self._predicts:
+            return tokens.batches(self._inputs[0], batch_size, count, (self._seed, stream))
         return kinds.batches(self._inputs, self._classes, batch_size, count, (self._seed, stream), self._binary)
 
     def _as_taken(self, batches):

@@ -30,7 +30,12 @@ def _multiply_adds(layer):
         return (sizes[0] + sizes[1]) * size(layer.output_shape[1:])
     if layer.kind == "dense":
         # Of a sparse row, only the entries are multiplied.
-        return layer.settings.get("entries", layer.input_shape[0]) * layer.settings["units"]
+        features = layer.settings.get("entries", layer.input_shape[-1])
+        return size(layer.input_shape[:-1]) * features * layer.settings["units"]
+    if layer.kind == "attention":
+        # Every step with every step, once for the weights of the values and once for their sum, causal or not.
+        time, features = layer.input_shape
+        return time * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2) + 2 * time**2 * features
     if layer.kind in ("lstm", "gru"):
         # Every step multiplies by all matrices, of which a bidirectional LSTM has twice as many, and adds the biases.
         return layer.input_shape[0] * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2)

@@ -17,7 +17,13 @@ COMMON = frozenset(
     + ["layer " + kind for kind in ("add", "average_pool", "batch_norm", "conv2d", "dense", "dropout", "flatten")]
     + ["layer " + kind for kind in ("global_average_pool", "lstm", "max_pool", "relu")]
 )
-ALL = COMMON | frozenset(
+TRANSFORMERS = frozenset(
+    ["layer " + kind for kind in ("attention", "first_step", "gelu", "layer_norm", "multiply", "positions", "rms_norm")]
+    + ["layer silu", "causal attention", "grouped heads", "rotary positions"]
+    + ["dense of steps", "dense without bias", "loss next_token"]
+)
+"""What networks of attention take, and no older framework has all of."""
+ALL = COMMON | TRANSFORMERS | frozenset(
     ["several inputs", "integer inputs", "sparse inputs", "loss mean_squared_error", "L2 terms", "explicit pads"]
     + ["padded pools"]
     + ["optimizer adadelta", "learning-rate decay"]
@@ -47,6 +53,17 @@ def _of_layer(layer):
     yield "layer " + layer.kind
     if layer.kind == "time_distributed":
         yield "layer " + layer.settings["layer"].kind
+    if layer.kind == "dense" and len(layer.input_shape) == 2:
+        yield "dense of steps"
+    if layer.kind == "dense" and not layer.settings["bias"]:
+        yield "dense without bias"
+    if layer.kind == "attention":
+        settings = layer.settings
+        is_grouped = settings["heads"] != settings["key_value_heads"]
+        named = (("causal attention", settings["causal"]), ("grouped heads", is_grouped))
+        for name, is_set in (*named, ("rotary positions", settings["rotary"])):
+            if is_set:
+                yield name
     if layer.settings.get("explicit"):
         yield "explicit pads"
     if layer.kind == "gru" and not layer.settings["reset_after"]:

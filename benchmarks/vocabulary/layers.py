@@ -25,18 +25,23 @@ Conventions, the same in every framework:
   product (`reset_after`, as cuDNN has it) or the state before it. The state is z * h + (1 - z) * n.
 - `time_distributed` runs one layer, with the same weights, on each step of (time, features), or on each row of an image
   as a sequence of (width, channels). `repeat` makes each sample a sequence of equal steps.
+- `dense` multiplies flat features, or those of each step of (time, features) by the same weights.
 - `flatten` yields channel-first order; a framework that runs channels last permutes the rows of the next dense layer.
 - `embedding` takes whole numbers, each the row of a matrix.
 - Rows of a sparse input have the same number of entries, at columns of their own, and only `dense` takes them.
 - The loss is the mean softmax cross-entropy of the logits, so no model ends in a softmax, or the mean squared error.
-  `l2` adds l2 times the sum of a squared weight, without bias. The loss that a step reports holds it.
+  `l2` adds l2 times the sum of a squared weight, without bias. The loss that a step reports holds it. A model that
+  predicts the next token has logits of each step.
 - `dropout` is active in training only, and scales by 1 / (1 - rate) there.
+
+Those of transformers stand in `transformer`.
 """
 
 from collections import namedtuple
 
 from . import inputs
 from .parameters import constant, drawn
+from .transformer import TransformerLayers
 from .windows import explicit, rate, windows
 
 EPSILON = 1e-3
@@ -56,7 +61,7 @@ Value.__doc__ = """The value that a layer yields.
     flattened one, else None. The first layer yields position 1, and inputs are 0, -1, -2 and so on."""
 
 
-class Net:
+class Net(TransformerLayers):
     """A recorder of a model as a graph of layers, which checks shapes on the way."""
 
     def __init__(self):
@@ -106,16 +111,17 @@ class Net:
         settings.update(explicit(padding))
         return self._add("separable_conv2d", (x,), (filters,) + shape, parameters, settings)
 
-    def dense(self, x, units, l2=0.0):
-        """Multiply by a matrix and add a bias."""
-        if len(x.shape) != 1:
+    def dense(self, x, units, l2=0.0, bias=True):
+        """Multiply features, or those of each step, by a matrix and add a bias or none."""
+        if len(x.shape) not in (1, 2):
             raise ValueError("dense takes flat features, not the shape %s; flatten first" % (x.shape,))
-        parameters = [drawn("weight", (x.shape[0], units), x.shape[0], units), constant("bias", units, 0.0)]
-        settings = {"units": units, "flattened": x.flattened, "l2": rate(l2)}
+        features = x.shape[-1]
+        parameters = [drawn("weight", (features, units), features, units)] + [constant("bias", units, 0.0)] * bool(bias)
+        settings = {"units": units, "flattened": x.flattened, "l2": rate(l2), "bias": bool(bias)}
         taken = self._input_at(x.position)
         if taken and taken.kind == "sparse":
             settings["entries"] = inputs.entries(taken)
-        return self._add("dense", (x,), (units,), parameters, settings)
+        return self._add("dense", (x,), x.shape[:-1] + (units,), parameters, settings)
 
     def embedding(self, x, units):
         """Look up a row of a matrix for each whole number of an input."""
@@ -150,7 +156,7 @@ class Net:
         """Normalise each channel, or feature, by its mean and variance over the batch, then scale and shift it."""
         if len(x.shape) not in (1, 3):
             raise ValueError("batch_norm takes images or flat features, not the shape %s" % (x.shape,))
-        _refuse_flattened("batch_norm", x)
+        self._refuse_flattened("batch_norm", x)
         parameters = [constant("scale", x.shape[0], 1.0), constant("shift", x.shape[0], 0.0)]
         return self._add("batch_norm", (x,), x.shape, parameters, {"epsilon": EPSILON, "momentum": MOMENTUM})
 
@@ -158,7 +164,7 @@ class Net:
         """Add two values of one shape, such as a shortcut to what it passes by."""
         if a.shape != b.shape:
             raise ValueError("add takes two values of one shape, not %s and %s" % (a.shape, b.shape))
-        _refuse_flattened("add", a, b)
+        self._refuse_flattened("add", a, b)
         return self._add("add", (a, b), a.shape, [], {})
 
     def concatenate(self, *values):
@@ -172,7 +178,7 @@ class Net:
         ):
             shapes = ", ".join(str(value.shape) for value in values)
             raise ValueError("concatenate takes values that differ in channels or features alone, not %s" % shapes)
-        _refuse_flattened("concatenate", *values)
+        self._refuse_flattened("concatenate", *values)
         axis = 1 if len(values[0].shape) == 2 else 0
         shape = list(values[0].shape)
         shape[axis] = sum(value.shape[axis] for value in values)
@@ -182,7 +188,7 @@ class Net:
         """Make a sequence of so many equal steps of flat features."""
         if len(x.shape) != 1:
             raise ValueError("repeat takes flat features, not the shape %s" % (x.shape,))
-        _refuse_flattened("repeat", x)
+        self._refuse_flattened("repeat", x)
         return self._add("repeat", (x,), (times,) + x.shape, [], {"times": times})
 
     def lstm(self, x, units, sequences=False, bidirectional=False):
@@ -279,6 +285,12 @@ class Net:
     def _input_at(self, position):
         return self.inputs[-position] if position <= 0 else None
 
+    @staticmethod
+    def _refuse_flattened(kind, *values):
+        if any(value.flattened for value in values):
+            message = "%s cannot follow flatten, which orders values by the layout that runs; put it before"
+            raise ValueError(message % kind)
+
 
 def record(build):
     """Run a model's `build` and return its layers as a tuple, each after those it takes values from."""
@@ -301,8 +313,3 @@ def recorded(build):
         if -number not in taken:
             raise ValueError("nothing takes the input %s" % each.name)
     return net
-
-
-def _refuse_flattened(kind, *values):
-    if any(value.flattened for value in values):
-        raise ValueError("%s cannot follow flatten, which orders values by the layout that runs; put it before" % kind)

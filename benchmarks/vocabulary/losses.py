@@ -4,13 +4,16 @@
   loss has this one.
 - `mean_squared_error`: the mean over the batch and all outputs of (output - target)². The target is 1 for the output of
   the sample's class and 0 for the others. A model of one output has two classes, whose targets are 0 and 1.
+- `next_token`: the mean over the batch and all steps of the softmax cross-entropy of the logits of each step, with the
+  token that follows the step.
 
-An L2 term is added to either. The loss that a training step reports holds the terms, and `facts.loss` of its result
+An L2 term is added to each of them. The loss that a training step reports holds the terms, and `facts.loss` of its result
 says so. Losses of an evaluation are without them.
 """
 
-NAMES = ("mean_squared_error", "softmax_cross_entropy")
+NAMES = ("mean_squared_error", "next_token", "softmax_cross_entropy")
 SOFTMAX_CROSS_ENTROPY = "softmax_cross_entropy"
+NEXT_TOKEN = "next_token"
 
 
 def known(name):
@@ -20,6 +23,16 @@ def known(name):
     return name
 
 
+def refuse_outputs(loss, inputs, outputs):
+    """Raise `ValueError` if a model of these inputs cannot yield logits of the shape `outputs` to a loss."""
+    if loss != NEXT_TOKEN:
+        if len(outputs) != 1:
+            raise ValueError("%s takes flat outputs, not the shape %s" % (loss, outputs))
+    elif len(inputs) != 1 or inputs[0].kind != "integer" or outputs != inputs[0].shape + (inputs[0].vocabulary,):
+        message = "next_token takes one input of whole numbers, and logits of (time, vocabulary), not the shape %s"
+        raise ValueError(message % (outputs,))
+
+
 def classes(loss, outputs):
     """Return the number of classes that labels tell apart, for so many outputs."""
     return 2 if outputs == 1 and loss == "mean_squared_error" else outputs
@@ -27,7 +40,7 @@ def classes(loss, outputs):
 
 def targets(loss, labels, outputs):
     """Return labels as a loss takes them, which are class numbers, or float32 targets of every output."""
-    if loss == SOFTMAX_CROSS_ENTROPY:
+    if loss in (SOFTMAX_CROSS_ENTROPY, NEXT_TOKEN):
         return labels
     import numpy
 
@@ -37,10 +50,12 @@ def targets(loss, labels, outputs):
 
 
 def scores(loss, outputs, labels):
-    """Return the sum of the losses of float64 outputs, and the number of samples whose class they name."""
+    """Return the sum of the losses of float64 outputs, and the number of samples, or steps, whose class they name."""
     import numpy
 
-    if loss == SOFTMAX_CROSS_ENTROPY:
+    if loss == NEXT_TOKEN:
+        outputs, labels = outputs.reshape(-1, outputs.shape[-1]), labels.ravel()
+    if loss in (SOFTMAX_CROSS_ENTROPY, NEXT_TOKEN):
         shifted = outputs - outputs.max(axis=1, keepdims=True)
         losses = numpy.log(numpy.exp(shifted).sum(axis=1)) - shifted[numpy.arange(len(labels)), labels]
     else:

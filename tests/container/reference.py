@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from reference_sequences import SEQUENCES, Array, Backward
+from reference_transformer import TRANSFORMERS
 
 from benchmarks.inputs.sparse import Rows
 
@@ -67,7 +68,12 @@ def _squared_error(outputs: Array, labels: Any) -> tuple[float, Array]:
     return float(((outputs - target) ** 2).mean()), 2 * (outputs - target) / outputs.size
 
 
-_LOSSES = {"softmax_cross_entropy": _cross_entropy, "mean_squared_error": _squared_error}
+def _next_token(logits: Array, labels: Any) -> tuple[float, Array]:
+    loss, error = _cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.ravel())
+    return loss, error.reshape(logits.shape)
+
+
+_LOSSES = {"softmax_cross_entropy": _cross_entropy, "mean_squared_error": _squared_error, "next_token": _next_token}
 
 
 def losses_of_descent(  # noqa: PLR0913, PLR0917 -- all that a descent depends on
@@ -142,8 +148,13 @@ def _conv2d(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array,
 
 
 def _dense(_settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
-    (x,), (weight, bias) = taken, own
-    return x @ weight + bias, lambda gradient: ([gradient @ weight.T], [x.T @ gradient, gradient.sum(axis=0)])
+    (x,), weight, others = taken, own[0], tuple(range(taken[0].ndim - 1))
+
+    def backward(gradient: Array) -> tuple[list[Array], list[Array]]:
+        into = np.tensordot(x, gradient, (others, others))
+        return [gradient @ weight.T], [into, gradient.sum(axis=others)][: len(own)]
+
+    return x @ weight + (own[1] if len(own) > 1 else 0.0), backward
 
 
 def _max_pool(settings: Any, taken: list[Array], _own: list[Array]) -> tuple[Array, Backward]:
@@ -279,4 +290,5 @@ _KINDS: dict[str, Callable[[Any, list[Array], list[Array]], tuple[Array, Backwar
     "time_distributed": _time_distributed,
     "concatenate": _concatenate,
     **SEQUENCES,
+    **TRANSFORMERS,
 }

@@ -133,7 +133,7 @@ def test_bidirectional_lstm_is_a_feature(tmp_path: Path, bidirectional: bool, mo
 
 def test_all_features_are_those_of_the_vocabulary() -> None:
     """A new layer, loss or optimizer that nobody names would be unsupported everywhere."""
-    layers = {name for name in vars(Net) if not name.startswith("_")} - {"input"}
+    layers = {name for name in dir(Net) if not name.startswith("_")} - {"input"}
 
     assert {name for name in features.ALL if name.startswith("layer ")} == {f"layer {name}" for name in layers}
     assert {f"loss {name}" for name in losses.NAMES} <= features.ALL

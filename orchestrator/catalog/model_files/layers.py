@@ -7,6 +7,7 @@ container runs it all the same.
 
 import ast
 import operator
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -258,7 +259,7 @@ class _Reader:
     def _layer(self, net: Any, node: ast.Call, positional: list[Any], named: dict[str, Any]) -> Any:
         """Record a layer, as the container will."""
         kind = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        known = [name for name in vars(self._net) if not name.startswith("_")]
+        known = [name for name in dir(self._net) if not name.startswith("_")]
         if kind not in known:
             raise WrongFileError(f"net has no {kind!r}; there is {', '.join(sorted(known))}", place_of(node))
         if len(net.layers) >= MAX_LAYERS:
@@ -268,7 +269,7 @@ class _Reader:
         except ValueError as error:
             raise WrongFileError(str(error), place_of(node)) from None
         except TypeError as error:
-            raise WrongFileError(str(error).removeprefix("Net."), place_of(node)) from None
+            raise WrongFileError(re.sub(r"^\w+\.", "", str(error)), place_of(node)) from None
         except Exception as error:
             raise UnfollowedError from error
 
