@@ -14,7 +14,17 @@ from benchmarks import quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
-from benchmarks.native import IN_FLOAT32, LAYOUTS, PRECISIONS, alike, one_of, precision_fact, require_float32_rows
+from benchmarks.native import (
+    IN_FLOAT32,
+    LAYOUTS,
+    PRECISIONS,
+    alike,
+    one_of,
+    operators,
+    precision_fact,
+    require_float32_rows,
+    torch_transformer,
+)
 from benchmarks.native import torch as native
 from benchmarks.parallel import processes
 from benchmarks.parallel.torch import TorchReplica
@@ -218,6 +228,7 @@ class _Session:
         }
         if self._device.type == "cuda":
             facts.update(autotuning=torch.backends.cudnn.benchmark, allocator=_allocator())
+        facts.update(operators(self._layers, torch_transformer.OPERATORS))
         facts.update(self._quantised)
         return dict(facts, graph_breaks=_graph_breaks()) if self._compiled else facts
 
@@ -297,6 +308,8 @@ def _taking_all(network):
 def _loss(name, terms):
     """Return the loss of outputs and labels, with the L2 terms of weights if there are any."""
     loss_of = torch.nn.MSELoss() if name == "mean_squared_error" else torch.nn.CrossEntropyLoss()
+    if name == "next_token":
+        loss_of = _of_steps(loss_of)
     if not terms:
         return loss_of
 
@@ -304,6 +317,11 @@ def _loss(name, terms):
         return loss_of(outputs, labels) + sum(factor * weight.pow(2).sum() for factor, weight in terms)
 
     return with_terms
+
+
+def _of_steps(loss_of):
+    """Return the loss of logits (batch, time, tokens), each step of which is a sample to the loss of flat ones."""
+    return lambda outputs, labels: loss_of(outputs.flatten(0, 1), labels.flatten())
 
 
 def _schedule(optimizer, settings):

@@ -30,6 +30,12 @@ def precision_fact(weights, compute):
     return weights if weights == compute else "%s with %s weights" % (compute, weights)
 
 
+def operators(layers, names):
+    """Return the fact of which operator of the framework computes each kind of layer that `names` has, if any does."""
+    found = {kind: names[kind] for kind in sorted({layer.kind for layer in layers}) if kind in names}
+    return {"operators": found} if found else {}
+
+
 def parts(inputs):
     """Return the inputs of a batch as a tuple, one for each input of the model."""
     return inputs if isinstance(inputs, tuple) else (inputs,)

@@ -5,6 +5,7 @@ import operator
 
 import torch
 
+from benchmarks.native import torch_transformer
 from benchmarks.vocabulary import graph, losses
 
 
@@ -130,7 +131,7 @@ def _lstm(layer):
 
 _LAYERS = {
     "conv2d": _conv2d,
-    "dense": lambda layer: torch.nn.Linear(layer.input_shape[0], layer.settings["units"]),
+    "dense": lambda layer: torch.nn.Linear(layer.input_shape[-1], layer.settings["units"], bias=layer.settings["bias"]),
     "max_pool": _max_pool,
     "average_pool": lambda layer: torch.nn.AvgPool2d(layer.settings["size"]),
     "global_average_pool": lambda _layer: torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()),
@@ -150,6 +151,9 @@ _LAYERS = {
     "separable_conv2d": _separable_conv2d,
     "time_distributed": lambda layer: TorchTimeDistributed(modules([layer.settings["layer"]])[0]),
 }
+_LAYERS.update(torch_transformer.LAYERS)
+_FUNCTIONS = {"add": operator.add, "multiply": operator.mul}
+"""Operators of two values that need no module."""
 
 
 def modules(layers):
@@ -172,8 +176,8 @@ def network(layers, made, names=("inputs",)):
         taken = tuple(values[position] for position in layer.inputs)
         if module:
             values[number] = drawn.call_module(layer.name, taken)
-        elif layer.kind == "add":
-            values[number] = drawn.call_function(operator.add, taken)
+        elif layer.kind in _FUNCTIONS:
+            values[number] = drawn.call_function(_FUNCTIONS[layer.kind], taken)
         else:
             # Channels or features, which are the second or the last of the axes with a batch.
             values[number] = drawn.call_function(torch.cat, (list(taken), 1 if layer.settings["image"] else -1))
@@ -200,8 +204,8 @@ class _Graph(torch.nn.Module):
 
 
 def _operator(layer):
-    if layer.kind == "add":
-        return operator.add
+    if layer.kind in _FUNCTIONS:
+        return _FUNCTIONS[layer.kind]
     axis = 1 if layer.settings["image"] else -1
     return lambda *taken: torch.cat(taken, axis)
 
@@ -221,6 +225,9 @@ _TENSORS = {
     ),  # the last three if it is bidirectional
     "gru": (("weight_ih_l0", (1, 0)), ("weight_hh_l0", (1, 0)), ("bias_ih_l0", (0,))),
     "embedding": (("weight", (0, 1)),),
+    "layer_norm": (("weight", (0,)), ("bias", (0,))),
+    "rms_norm": (("weight", (0,)),),
+    "positions": (("weight", (0, 1)),),
     "separable_conv2d": (("weight", (2, 3, 0, 1)), ("weight", (3, 2, 0, 1)), ("bias", (0,))),
 }
 
@@ -228,7 +235,10 @@ _TENSORS = {
 def _tensors(layers, made):
     """Yield each parameter's name, its native tensor and its axes."""
     for layer, module in zip(layers, made):
-        if layer.parameters:
+        if layer.kind == "attention":
+            for parameter in layer.parameters:
+                yield (parameter.name,) + torch_transformer.owned(module, parameter)
+        elif layer.parameters:
             inner = layer.settings["layer"] if layer.kind == "time_distributed" else layer
             holder = module if inner is layer else module.inner
             for parameter, (attribute, axes) in zip(layer.parameters, _TENSORS[inner.kind]):
