@@ -19,7 +19,7 @@ from jax import numpy as jnp
 
 from benchmarks import parallel
 from benchmarks.inputs import feeds
-from benchmarks.native import IN_FLOAT32, PRECISIONS, alike, one_of, precision_fact
+from benchmarks.native import IN_FLOAT32, PRECISIONS, alike, jax_transformer, one_of, operators, precision_fact
 from benchmarks.native import jax as native
 from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, JaxReplicas
 from benchmarks.precision import TF32, require_tf32
@@ -150,6 +150,7 @@ class _Session:
             "device": self.device_in_use(),
             "execution": "jax.jit",
         }
+        facts.update(operators(self._layers, jax_transformer.OPERATORS))
         if self._replicas is None:
             return facts
         names = self.devices_in_use()

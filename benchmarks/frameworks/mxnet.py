@@ -13,7 +13,17 @@ from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.mxnet import GluonLoader
-from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact, require_float32_rows
+from benchmarks.native import (
+    LAYOUTS,
+    PRECISIONS,
+    alike,
+    mxnet_transformer,
+    one_of,
+    operators,
+    parts,
+    precision_fact,
+    require_float32_rows,
+)
 from benchmarks.native import mxnet as native
 from benchmarks.parallel import mxnet as several
 from benchmarks.precision import TF32
@@ -184,6 +194,7 @@ class _Session:
             "execution": _executed(self._hybrid),
             "libraries": _features(),
         }
+        facts.update(operators(self._layers, mxnet_transformer.OPERATORS))
         if self._replicas is None:
             return facts
         names = self.devices_in_use()

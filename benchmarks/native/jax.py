@@ -4,7 +4,7 @@ import jax
 from flax import nnx
 from jax import numpy as jnp
 
-from benchmarks.native import parts
+from benchmarks.native import jax_transformer, parts
 from benchmarks.vocabulary import losses
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
@@ -128,7 +128,9 @@ def _conv2d(layer, dtypes, rngs):
 
 
 def _dense(layer, dtypes, rngs):
-    return nnx.Linear(layer.input_shape[0], layer.settings["units"], kernel_init=_ZEROS, rngs=rngs, **dtypes)
+    settings = layer.settings
+    rule = dict(dtypes, use_bias=settings["bias"], kernel_init=_ZEROS, rngs=rngs)
+    return nnx.Linear(layer.input_shape[-1], settings["units"], **rule)
 
 
 def _batch_norm(layer, dtypes, rngs):
@@ -165,6 +167,7 @@ _MODULES = {
     "lstm": FlaxLstm,
     "dropout": lambda layer, _dtypes, rngs: nnx.Dropout(layer.settings["rate"], rngs=rngs),
 }
+_MODULES.update(jax_transformer.MODULES)
 
 
 def _max_pool(settings):
@@ -186,6 +189,7 @@ _FUNCTIONS = {
     "concatenate": lambda _settings: lambda *values: jnp.concatenate(values, axis=-1),
     "repeat": lambda settings: lambda x: jnp.repeat(x[:, None], settings["times"], axis=1),
 }
+_FUNCTIONS.update(jax_transformer.FUNCTIONS)
 
 
 # The variables of each kind, in canonical order.
@@ -207,6 +211,7 @@ _VARIABLES = {
     "embedding": lambda module: (module.embedding,),
     "separable_conv2d": lambda module: (module.depthwise.kernel, module.pointwise.kernel, module.pointwise.bias),
 }
+_VARIABLES.update(jax_transformer.VARIABLES)
 
 
 def _variables(layers, network):

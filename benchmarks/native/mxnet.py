@@ -4,6 +4,7 @@ import mxnet as mx
 from mxnet import gluon
 
 from benchmarks.errors import Unsupported
+from benchmarks.native import mxnet_transformer
 from benchmarks.vocabulary import graph, losses
 from benchmarks.vocabulary.counting import size
 from benchmarks.vocabulary.windows import LEAST
@@ -217,7 +218,10 @@ def _conv2d(layer):
 
 
 def _dense(layer):
-    return gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0])
+    units, has_bias = layer.settings["units"], layer.settings["bias"]
+    is_flat = len(layer.input_shape) == 1
+    rule = {} if is_flat else {"flatten": False}  # which MXNet 0.11 does not know
+    return gluon.nn.Dense(units, use_bias=has_bias, in_units=layer.input_shape[-1], **rule)
 
 
 def _separable_conv2d(layer):
@@ -286,6 +290,7 @@ _LAYERS = {
     "relu": lambda _layer: gluon.nn.Activation("relu"),
     "dropout": lambda layer: gluon.nn.Dropout(layer.settings["rate"]),
 }
+_LAYERS.update(mxnet_transformer.LAYERS)
 
 
 def parameters(layer, block):
@@ -294,6 +299,9 @@ def parameters(layer, block):
         return []
     if layer.kind == "time_distributed":
         return parameters(layer.settings["layer"], block.inner)
+    found = mxnet_transformer.parameters(layer, block)
+    if found is not None:
+        return found
     if layer.kind in ("lstm", "gru"):
         return list(block.weights)
     if layer.kind == "batch_norm":
@@ -330,7 +338,7 @@ def l2_terms(layers, blocks):
 
 def _turned(layer, parameter, array, axes):
     """Turn a weight into MXNet's layout or back, which moves convolutions by `axes` and transposes a matrix."""
-    if layer.kind == "embedding" or "entries" in layer.settings:
+    if layer.kind in ("embedding", "positions") or "entries" in layer.settings:
         return array
     if parameter.name.endswith(".depthwise"):
         return array.transpose(2, 3, 0, 1)
