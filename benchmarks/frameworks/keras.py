@@ -25,7 +25,7 @@ from benchmarks.vocabulary import features
 
 FEEDS = keras2_session.FEEDS
 OPTIONS = {"layout": "auto"}
-OFFERS = features.ALL
+OFFERS = features.ALL - features.TRANSFORMERS
 """A release without a layer, or without it on its backend, is named when the layer is made."""
 BACKENDS = {"cntk": "CNTK", "tensorflow": "TensorFlow", "theano": "Theano"}
 

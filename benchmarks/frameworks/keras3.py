@@ -14,8 +14,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import keras
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, image_kernels, one_of
-from benchmarks.native.keras import keras3, keras3_on
+from benchmarks.native import LAYOUTS, image_kernels, one_of, operators
+from benchmarks.native.keras import keras3, keras3_on, transformer
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)
@@ -49,7 +49,7 @@ class _Session(keras3.Keras3Session):
     def facts(self):
         """Return facts of Keras and of the backend under it."""
         version = keras3_on.version(self._backend)
-        return {
+        facts = {
             "framework_version": "%s on %s %s" % (keras.__version__, keras3_on.TITLES[self._backend], version),
             "backend": self._backend,
             "backend_version": version,
@@ -60,3 +60,5 @@ class _Session(keras3.Keras3Session):
             "execution": "steps of fit" if self._steps else "predict_on_batch",
             "xla": bool(self._network.jit_compile),
         }
+        facts.update(operators(self._layers, transformer.operators(self._layers)))
+        return facts

@@ -20,11 +20,13 @@ from benchmarks.native import (
     PRECISIONS,
     image_kernels,
     one_of,
+    operators,
     parts,
     precision_fact,
     require_float32_rows,
 )
 from benchmarks.native import tensorflow as native
+from benchmarks.native.keras import transformer
 from benchmarks.parallel import tensorflow as several
 from benchmarks.precision import LEAST_CAPABILITY, TF32, require_tf32
 from benchmarks.vocabulary import features
@@ -192,6 +194,7 @@ class _Session:
             "xla": xla,
             "xla_in_whole_process": bool(tf.config.optimizer.get_jit()),
         }
+        facts.update(operators(self._layers, transformer.operators(self._layers)))
         gpus = tf.config.get_visible_devices("GPU")
         if gpus:
             facts["memory_growth"] = all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus)

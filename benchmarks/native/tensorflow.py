@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from benchmarks.native.keras import transformer
 from benchmarks.vocabulary.weights import (
     canonical_gates,
     channel_first_rows,
@@ -63,13 +64,16 @@ class Builder:
         ]
         values, made = {-number: each for number, each in enumerate(taken)}, []
         for position, layer in enumerate(layers, 1):
-            if "entries" in layer.settings:
-                made.append(self._sparse_dense(layer))
-            else:
-                made.append(getattr(self, "_" + layer.kind)(layer.settings))
-            given = [values[each] for each in layer.inputs]
-            values[position] = made[-1](given if len(given) > 1 else given[0])
+            made.append(self._made(layer))
+            values[position] = transformer.called(made[-1], layer, [values[each] for each in layer.inputs])
         return tf.keras.Model(taken if len(taken) > 1 else taken[0], values[len(layers)]), made
+
+    def _made(self, layer):
+        if "entries" in layer.settings:
+            return self._sparse_dense(layer)
+        if layer.kind in ("attention", "rms_norm"):
+            return getattr(transformer, layer.kind)(tf.keras, layer, **self._policy)
+        return getattr(self, "_" + layer.kind)(layer.settings)
 
     def native_shape(self, shape):
         """Return an image's shape as it runs here, without the batch, and any other shape as it is."""
@@ -104,7 +108,7 @@ class Builder:
         return tf.keras.Sequential([padding, convolution])
 
     def _dense(self, settings):
-        return LAYERS.Dense(settings["units"], **_l2(settings), **self._policy)
+        return LAYERS.Dense(settings["units"], use_bias=settings["bias"], **_l2(settings), **self._policy)
 
     def _sparse_dense(self, layer):
         return SparseDense(layer.input_shape[0], layer.settings["units"], **_l2(layer.settings), **self._policy)
@@ -185,6 +189,24 @@ class Builder:
     def _dropout(self, settings):
         return LAYERS.Dropout(settings["rate"], **self._policy)
 
+    def _gelu(self, _settings):
+        return LAYERS.Activation(transformer.gelu(tf.keras), **self._policy)
+
+    def _silu(self, _settings):
+        return LAYERS.Activation(tf.nn.silu if hasattr(tf.nn, "silu") else tf.nn.swish, **self._policy)
+
+    def _multiply(self, _settings):
+        return LAYERS.Multiply(**self._policy)
+
+    def _layer_norm(self, settings):
+        return LAYERS.LayerNormalization(epsilon=settings["epsilon"], **self._policy)
+
+    def _positions(self, _settings):
+        return transformer.positions(tf.keras, **self._policy)
+
+    def _first_step(self, _settings):
+        return transformer.first_step(tf.keras, **self._policy)
+
     def set_weights(self, layers, made, weights):
         """Set canonical arrays into the native layers. Running values of batch norm stay as Keras starts them."""
         for layer, native in zip(layers, made):
@@ -192,7 +214,10 @@ class Builder:
                 arrays = [weights[parameter.name] for parameter in layer.parameters]
                 arrays[0] = self._rows(layer, arrays[0], channels_last_rows)
                 arrays = keras_gates(arrays, gru_of(layer))
-                native.set_weights(arrays + native.get_weights()[len(arrays) :])
+                held = native.get_weights()
+                # An attention of Keras' own has axes of heads and of their sizes.
+                arrays = [array.reshape(each.shape) for array, each in zip(arrays, held)] + held[len(arrays) :]
+                native.set_weights(arrays)
 
     def weights(self, layers, made):
         """Return the weights of the native layers as canonical float32 arrays, by parameter name."""
@@ -202,7 +227,8 @@ class Builder:
                 arrays = [array.astype("float32") for array in native.get_weights()]
                 arrays[0] = self._rows(layer, arrays[0], channel_first_rows)
                 arrays = canonical_gates(arrays, gru_of(layer))
-                weights.update((parameter.name, array) for parameter, array in zip(layer.parameters, arrays))
+                pairs = zip(layer.parameters, arrays)
+                weights.update((parameter.name, array.reshape(parameter.shape)) for parameter, array in pairs)
         return weights
 
     def _rows(self, layer, array, permute):

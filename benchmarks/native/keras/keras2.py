@@ -11,6 +11,7 @@ from keras import backend
 
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import sparse
+from benchmarks.native.keras import transformer
 from benchmarks.vocabulary import weights as canonical
 from benchmarks.vocabulary import windows
 
@@ -154,6 +155,8 @@ class Keras2Builder:
                 arrays = canonical.keras_gates(
                     [self._native(layer.kind, each) for each in arrays], canonical.gru_of(layer)
                 )
+                if layer.kind == "attention":  # whose own layer has axes of heads and of their sizes
+                    arrays = [array.reshape(each.shape) for array, each in zip(arrays, native.weights)]
                 values.extend(zip(native.weights, arrays))
         self.assign(values)
 
@@ -167,7 +170,7 @@ class Keras2Builder:
             if self.channels_last:
                 arrays[0] = canonical.channel_first_rows(arrays[0], layer.settings.get("flattened"))
             for parameter, value in zip(layer.parameters, arrays):
-                weights[parameter.name] = self._canonical(layer.kind, value)
+                weights[parameter.name] = self._canonical(layer.kind, value).reshape(parameter.shape)
         return weights
 
     @staticmethod
@@ -221,7 +224,8 @@ class Keras2Builder:
         return kind(settings["filters"], settings["kernel"], **rule)
 
     def _dense(self, layer):
-        return LAYERS.Dense(layer.settings["units"], kernel_regularizer=_l2(layer.settings))
+        settings = layer.settings
+        return LAYERS.Dense(settings["units"], use_bias=settings["bias"], kernel_regularizer=_l2(settings))
 
     def _embedding(self, layer):
         return LAYERS.Embedding(layer.settings["vocabulary"], layer.settings["units"])
@@ -305,7 +309,7 @@ def _l2(settings):
 def _called(native, layer, taken):
     """Return what a native layer yields. Raises `Unsupported` for a layer that the backend does not implement."""
     try:
-        return native(taken if len(taken) > 1 else taken[0])
+        return transformer.called(native, layer, taken)
     except NotImplementedError:
         message = "Keras %s on %s lacks layer %s"
         raise Unsupported(message % (keras.__version__, backend.backend(), layer.kind)) from None

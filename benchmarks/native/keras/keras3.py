@@ -6,7 +6,7 @@ Importing it imports Keras, which chooses its backend by the variable `KERAS_BAC
 import keras
 import numpy
 
-from benchmarks.native.keras import keras2, keras2_session, keras3_on, keras3_steps
+from benchmarks.native.keras import keras2, keras2_session, keras3_on, keras3_steps, transformer
 
 
 class Keras3Session(keras2_session.Keras2Session):
@@ -85,3 +85,27 @@ class Keras3Builder(keras2.Keras2Builder):
     def output_shape(native):
         """Return the shape that a layer yields, without the batch."""
         return tuple(native.output.shape)[1:]
+
+    def _attention(self, layer):
+        return transformer.attention(keras, layer)
+
+    def _first_step(self, _layer):
+        return transformer.first_step(keras)
+
+    def _gelu(self, _layer):
+        return keras.layers.Activation(transformer.gelu(keras))
+
+    def _layer_norm(self, layer):
+        return keras.layers.LayerNormalization(epsilon=layer.settings["epsilon"])
+
+    def _multiply(self, _layer):
+        return keras.layers.Multiply()
+
+    def _positions(self, _layer):
+        return transformer.positions(keras)
+
+    def _rms_norm(self, layer):
+        return transformer.rms_norm(keras, layer)
+
+    def _silu(self, _layer):
+        return keras.layers.Activation("silu")

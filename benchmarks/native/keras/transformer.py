@@ -1,0 +1,147 @@
+"""Layers of transformers for Keras 3 on every backend, and what TensorFlow's own Keras 2 has of them.
+
+Importing it imports no Keras: `layers` is the module of layers to make them of.
+"""
+
+import inspect
+
+from benchmarks.errors import Unsupported
+from benchmarks.vocabulary.transformer import rotary_angles
+
+GROUPED = "keras.ops.dot_product_attention"
+PLAIN = "keras.layers.MultiHeadAttention"
+OPERATORS = {
+    "gelu": "keras.activations.gelu",
+    "layer_norm": "keras.layers.LayerNormalization",
+    "rms_norm": "keras.layers.RMSNormalization",
+    "silu": "keras.activations.silu",
+}
+
+
+def operators(layers):
+    """Return the name of what computes each kind of layer, which of attentions may be two operators."""
+    attentions = [layer for layer in layers if layer.kind == "attention"]
+    names = sorted({PLAIN if _is_plain(layer) else GROUPED for layer in attentions})
+    return dict(OPERATORS, attention=", ".join(names))
+
+
+def _is_plain(layer):
+    settings = layer.settings
+    return settings["heads"] == settings["key_value_heads"] and not settings["rotary"]
+
+
+def attention(keras, layer, **rule):
+    """Return the layer of an attention, which is Keras' own where nothing turns queries and keys."""
+    if _is_plain(layer):
+        return _plain(keras, layer, rule)
+    if not hasattr(keras, "ops") or not hasattr(keras.ops, "dot_product_attention"):
+        message = "Keras %s lacks dot_product_attention, which takes rotary positions and grouped heads; 3.7 has it"
+        raise Unsupported(message % keras.__version__)
+    return _grouped(keras, layer, rule)
+
+
+def _plain(keras, layer, rule):
+    if not hasattr(keras.layers, "MultiHeadAttention"):
+        raise Unsupported("Keras %s lacks MultiHeadAttention; that of TensorFlow 2.4 has it" % keras.__version__)
+    settings = layer.settings
+    return keras.layers.MultiHeadAttention(settings["heads"], settings["size"], use_bias=settings["bias"], **rule)
+
+
+def called(native, layer, taken):
+    """Return what a native layer yields. An attention of Keras' own takes its queries, and then keys and values."""
+    if layer.kind != "attention" or not _is_plain(layer):
+        return native(taken if len(taken) > 1 else taken[0])
+    if not layer.settings["causal"]:
+        return native(taken[0], taken[0])
+    if "use_causal_mask" not in inspect.signature(native.call).parameters:
+        raise Unsupported("this release of Keras lacks causal masks of MultiHeadAttention; TensorFlow 2.10 has them")
+    return native(taken[0], taken[0], use_causal_mask=True)
+
+
+def _grouped(keras, layer, rule):
+    settings, (time, features) = layer.settings, layer.input_shape
+    heads, shared, size = settings["heads"], settings["key_value_heads"], settings["size"]
+    ops = keras.ops
+
+    class GroupedAttention(keras.layers.Layer):
+        """A dense layer for each projection, around Keras' own operator."""
+
+        def __init__(self):
+            super().__init__(**rule)
+            widths = (("query", features), ("key", shared * size), ("value", shared * size), ("output", features))
+            self.projections = [keras.layers.Dense(width, use_bias=settings["bias"], **rule) for _, width in widths]
+
+        def build(self, input_shape):
+            """Make the weights of every projection."""
+            for projection in self.projections:
+                projection.build(tuple(input_shape[:-1]) + (features,))
+
+        def call(self, inputs):
+            """Map (batch, time, features) to the same."""
+            query, key, value = (
+                ops.reshape(projection(inputs), (-1, time, count, size))
+                for projection, count in zip(self.projections, (heads, shared, shared))
+            )
+            attended = ops.dot_product_attention(
+                self._turned(query), self._turned(key), value, is_causal=settings["causal"]
+            )
+            return self.projections[3](ops.reshape(attended, (-1, time, features)))
+
+        @staticmethod
+        def _turned(values):
+            if not settings["rotary"]:
+                return values
+            angles = rotary_angles(time, size)
+            cosines, sines = (ops.cast(ops.convert_to_tensor(each[:, None]), values.dtype) for each in angles)
+            first, second = ops.split(values, 2, axis=-1)
+            return ops.concatenate([first * cosines - second * sines, second * cosines + first * sines], axis=-1)
+
+    return GroupedAttention()
+
+
+def positions(keras, **rule):
+    """Return the layer of a learned vector for each position."""
+
+    class Positions(keras.layers.Layer):
+        """Added to each step."""
+
+        def build(self, input_shape):
+            """Make the vectors."""
+            self.vectors = self.add_weight(shape=tuple(input_shape[1:]), initializer="zeros", name="vectors")
+
+        def call(self, inputs):
+            """Map (batch, time, features) to the same."""
+            return inputs + self.vectors
+
+    return Positions(**rule)
+
+
+def first_step(keras, **rule):
+    """Return the layer that takes the first step alone."""
+
+    class FirstStep(keras.layers.Layer):
+        """One step of (batch, time, features)."""
+
+        def call(self, inputs):
+            """Map (batch, time, features) to (batch, features)."""
+            return inputs[:, 0]
+
+    return FirstStep(**rule)
+
+
+def rms_norm(keras, layer, **rule):
+    """Return the layer of an RMS norm."""
+    if not hasattr(keras.layers, "RMSNormalization"):
+        raise Unsupported("Keras %s lacks RMSNormalization; 3.9 has it" % keras.__version__)
+    return keras.layers.RMSNormalization(epsilon=layer.settings["epsilon"], **rule)
+
+
+def gelu(keras):
+    """Return the exact GELU, which is not what its name alone stands for in every release."""
+    if not hasattr(keras.activations, "gelu"):
+        raise Unsupported("Keras %s lacks gelu; that of TensorFlow 2.4 has it" % keras.__version__)
+
+    def exact(values):
+        return keras.activations.gelu(values, approximate=False)
+
+    return exact
