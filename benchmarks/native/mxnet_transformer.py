@@ -16,8 +16,8 @@ OPERATORS = {
     "rms_norm": "elementary operators, as MXNet has none",
     "silu": "elementary operators, as MXNet has none",
 }
-_HIDDEN = -1e30
-"""What is added to the score of a step that may not be seen, whose share then is 0."""
+_HIDDEN = -1e4
+"""What is added to the score of a step that may not be seen, whose share then is 0, also in few bits."""
 
 
 class _Attention(gluon.HybridBlock):

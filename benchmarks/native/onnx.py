@@ -10,6 +10,8 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from benchmarks.native import onnx_transformer
+
 OPSET, IR_VERSION = 13, 7
 """Those of ONNX 1.8, which ONNX Runtime 1.7 and OpenVINO 2022.1 read."""
 OUTPUT = "logits"
@@ -34,7 +36,7 @@ def file(layers, inputs, weights, batch_size, yielded=False):
         given = Given(layer, layer.name, taken, named[number], [weights[each.name] for each in layer.parameters])
         made, held = _LAYERS[layer.kind](given)
         nodes += made
-        tensors += [numpy_helper.from_array(numpy.ascontiguousarray(array), name) for name, array in held]
+        tensors += [numpy_helper.from_array(numpy.array(array, order="C"), name) for name, array in held]
         shapes[named[number]] = layer.output_shape
     outputs = list(shapes) if yielded else [OUTPUT]
     made = helper.make_graph(
@@ -104,6 +106,11 @@ def _separable_conv2d(given):
 
 
 def _dense(given):
+    if not given.layer.settings["bias"]:
+        weight = (given.name + ".weight", given.tensors[0])
+        return [_node("MatMul", given.taken + [weight[0]], given.output)], [weight]
+    if len(given.layer.input_shape) == 2:
+        return _dense_of_each_step(given)
     held = [(given.name + ".weight", given.tensors[0]), (given.name + ".bias", given.tensors[1])]
     return [_node("Gemm", given.taken + [name for name, _ in held], given.output)], held
 
@@ -269,6 +276,7 @@ _LAYERS = {
     "softmax": _plain("Softmax", axis=-1),
     "dropout": _plain("Identity"),
 }
+_LAYERS.update(onnx_transformer.LAYERS)
 
 
 def weights(content, layers):

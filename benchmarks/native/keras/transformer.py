@@ -25,6 +25,11 @@ def operators(layers):
     return dict(OPERATORS, attention=", ".join(names))
 
 
+def _version(keras):
+    """Return the version of Keras, which some releases of TensorFlow do not say of their own."""
+    return getattr(keras, "__version__", "of this TensorFlow")
+
+
 def _is_plain(layer):
     settings = layer.settings
     return settings["heads"] == settings["key_value_heads"] and not settings["rotary"]
@@ -36,13 +41,13 @@ def attention(keras, layer, **rule):
         return _plain(keras, layer, rule)
     if not hasattr(keras, "ops") or not hasattr(keras.ops, "dot_product_attention"):
         message = "Keras %s lacks dot_product_attention, which takes rotary positions and grouped heads; 3.7 has it"
-        raise Unsupported(message % keras.__version__)
+        raise Unsupported(message % _version(keras))
     return _grouped(keras, layer, rule)
 
 
 def _plain(keras, layer, rule):
     if not hasattr(keras.layers, "MultiHeadAttention"):
-        raise Unsupported("Keras %s lacks MultiHeadAttention; that of TensorFlow 2.4 has it" % keras.__version__)
+        raise Unsupported("Keras %s lacks MultiHeadAttention; that of TensorFlow 2.4 has it" % _version(keras))
     settings = layer.settings
     return keras.layers.MultiHeadAttention(settings["heads"], settings["size"], use_bias=settings["bias"], **rule)
 
@@ -132,14 +137,14 @@ def first_step(keras, **rule):
 def rms_norm(keras, layer, **rule):
     """Return the layer of an RMS norm."""
     if not hasattr(keras.layers, "RMSNormalization"):
-        raise Unsupported("Keras %s lacks RMSNormalization; 3.9 has it" % keras.__version__)
+        raise Unsupported("Keras %s lacks RMSNormalization; 3.9 has it" % _version(keras))
     return keras.layers.RMSNormalization(epsilon=layer.settings["epsilon"], **rule)
 
 
 def gelu(keras):
     """Return the exact GELU, which is not what its name alone stands for in every release."""
     if not hasattr(keras.activations, "gelu"):
-        raise Unsupported("Keras %s lacks gelu; that of TensorFlow 2.4 has it" % keras.__version__)
+        raise Unsupported("Keras %s lacks gelu; that of TensorFlow 2.4 has it" % _version(keras))
 
     def exact(values):
         return keras.activations.gelu(values, approximate=False)
