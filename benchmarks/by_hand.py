@@ -15,6 +15,7 @@ from benchmarks.inputs import feeds, mounted
 from benchmarks.sampling import telemetry
 from benchmarks.workload import model_module
 
+_UNDER_NO_LOAD = ("steps", "epochs", "feed", "workers")
 _OF_MODELS = ("batch_size", "steps", "epochs", "dataset", "data", "feed", "workers")
 
 
@@ -43,7 +44,7 @@ def _arguments():
     add = parser.add_argument
     add("model", nargs="?", help="a model, such as lenet, the path of one of your own, or of --mode ops an operator")
     add("--mode", choices=modes.by_hand(), default="train")
-    add("--axis", action="append", default=[], metavar="NAME=VALUE", help="of --mode ops: size, seeds or tries")
+    add("--axis", action="append", default=[], metavar="NAME=VALUE", help="of --mode ops: size, seeds or tries; of --mode requests: the load")
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
     add("--epochs", type=int, help="time whole epochs in place of steps")
@@ -71,8 +72,9 @@ def _request(options):
     if options.steps is not None and options.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
     axes = getattr(modes.named(options.mode), "AXES", None)
+    load = getattr(modes.named(options.mode), "LOAD", None)
     defaults = _arguments().parse_args([])
-    for option in ("axis",) if axes is None else _OF_MODELS:
+    for option in _OF_MODELS if axes is not None else ("axis",) if load is None else _UNDER_NO_LOAD:
         if getattr(options, option) != getattr(defaults, option):
             raise BadRequest("--%s does not go with --mode %s" % (option.replace("_", "-"), options.mode))
     if axes is not None:
@@ -92,6 +94,7 @@ def _request(options):
         workers=options.workers,
         steps=steps,
         epochs=options.epochs,
+        load=None if load is None else dict(load, **dict(_pair("--axis", text) for text in options.axis)),
     )
     definition = _definition_beside(model, options.framework)
     return contract.request(document)._replace(model_file=file, definition_file=definition)

@@ -7,7 +7,7 @@ import json
 import os
 from collections import namedtuple
 
-from benchmarks import modes
+from benchmarks import load, modes
 from benchmarks.errors import BadRequest, Diverged
 from benchmarks.inputs import feeds
 
@@ -58,6 +58,33 @@ def _options(value):
 def _axes(value):
     fine = isinstance(value, dict) and all(isinstance(each, (int, float, str)) for each in value.values())
     return None if fine else "must map names of axes to plain values"
+
+
+def _load(value):
+    """Check of a load only what would otherwise end in a traceback, because the host has checked the rest."""
+    if not isinstance(value, dict) or not {"scenario", "requests"} <= set(value) <= _OF_LOADS:
+        return "must say the 'scenario' and the number of 'requests', and may say %s" % _listed(_OPTIONAL_OF_LOADS)
+    if value["scenario"] not in load.SCENARIOS:
+        return "must have a scenario of %s" % _listed(load.SCENARIOS)
+    needs = {load.SERVER: "rate", load.CLOSED: "concurrency"}
+    mine = needs.get(value["scenario"])
+    for name in sorted(set(needs.values())):
+        if (value.get(name) is not None) != (name == mine):
+            return "must have %s '%s' in the scenario %s" % ("a" if name == mine else "no", name, value["scenario"])
+    wrong = [name for name in ("requests", "concurrency") if value.get(name) is not None and _whole(1)(value[name])]
+    wrong += [
+        name for name in ("rate", "latency_limit_s")
+        if value.get(name) is not None and (_seconds(value[name]) or not value[name])
+    ]  # fmt: skip
+    return "must have a number above 0 as '%s'" % wrong[0] if wrong else None
+
+
+def _listed(names):
+    return "'%s'" % "', '".join(names)
+
+
+_OPTIONAL_OF_LOADS = ("concurrency", "rate", "latency_limit_s")
+_OF_LOADS = {"scenario", "requests"}.union(_OPTIONAL_OF_LOADS)
 
 
 def _variables(value):
@@ -118,6 +145,7 @@ _FIELDS = (
     ("definition_file", _optional(_file_name), None),
     ("mode", _mode, _REQUIRED),
     ("axes", _axes, {}),
+    ("load", _optional(_load), None),
     ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
     ("largest_batch", _flag, False),
@@ -179,8 +207,10 @@ def _contradictions(document):
         yield "'largest_batch' is that of 'gpus', and there are none"
     if document.get("gpus") and document.get("cpu_devices", 1) != 1:
         yield "'cpu_devices' stand in for GPUs, and there are 'gpus'"
-    if document.get("network") is not None and document.get("mode") not in ("infer", "parity"):
+    if document.get("network") is not None and document.get("mode") not in ("infer", "requests", "parity"):
         yield "a 'network' does inference alone"
+    if (document.get("mode") == "requests") != (document.get("load") is not None):
+        yield "the mode 'requests' and a 'load' go together"
     if (document.get("mode") == "script") != (document.get("script") is not None):
         yield "the mode 'script' and a 'script' go together"
 

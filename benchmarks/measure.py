@@ -27,13 +27,14 @@ Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of
 SYSTEM_CLOCK = Clock(time.perf_counter, time.process_time)
 
 Measurement = namedtuple(
-    "Measurement", "first_step warmup blocks latency_s latency_conditions loss logits phases epochs"
+    "Measurement", "first_step warmup blocks latency_s latency_conditions loss logits phases epochs requests"
 )
+Measurement.__new__.__defaults__ = (None,)
 Measurement.__doc__ = """Raw samples of a session.
 
     Blocks are dictionaries, latencies and phases are in seconds, and each epoch has an evaluation. The conditions of
     the latency pass are None if they are not sampled. Losses are None in inference, and the logits of the last step
-    are None in training."""
+    are None in training. Requests are the moments of each under load (`benchmarks.load`), and else None."""
 
 
 def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, and three listeners
@@ -44,7 +45,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     `enter(phase)` is called when a phase begins, and `evaluate()` after each epoch of training. `sampler` reads the
     conditions around every block. By default nothing is read. Raises `Diverged` if a training loss is not finite.
     """
-    timer = _Timer(session, request.batch_size, clock, sampler or Unsampled())
+    timer = Timer(session, request.batch_size, clock, sampler or Unsampled())
     timing = modes.named(request.mode).TIMING(session)
     enter("first_step")
     first_step = timer.block(1)
@@ -53,7 +54,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     begin = clock.wall()
     enter("warmup")
     least_s = 0.0 if session.short_blocks else request.min_block_s
-    warmup, steps = ([], steps_per_epoch) if request.epochs else _warm_up(timer, request, least_s)
+    warmup, steps = ([], steps_per_epoch) if request.epochs else warm_up(timer, request, least_s)
     warm = clock.wall()
     enter("steady")
     epochs = []
@@ -99,7 +100,7 @@ def _epochs(timer, count, steps, evaluate, evaluated):
     return blocks, evaluations
 
 
-def _warm_up(timer, request, least_s):
+def warm_up(timer, request, least_s):
     """Run at least the warm-up steps and one block that is long enough.
 
     Return the blocks, and the number of steps per timed block. Timed blocks take their even share of the requested
@@ -147,7 +148,7 @@ def _grown(block, least_s):
     return min(max(lasting, block["steps"] + 1), 10 * block["steps"])
 
 
-class _Timer:
+class Timer:
     """A runner of steps round the ring of batches. `handle` is what the last step returned."""
 
     def __init__(self, session, batch_size, clock, sampler):
@@ -181,6 +182,15 @@ class _Timer:
         if waits:
             block["waited_s"] = sum(waits)
         return dict(block, conditions=conditions) if conditions else block
+
+    def answering(self, finish):
+        """Return a function that runs one step and waits for it with `finish(handle)`."""
+
+        def answer():
+            self.handle = self._step(next(self._ring))
+            finish(self.handle)
+
+        return answer
 
     def rewind(self):
         """Begin the ring of batches again."""

@@ -15,10 +15,10 @@ def answer(request, enter):
     return result, "measured %s: %d blocks, %d steps" % (request.cell, len(result["blocks"]), steps)
 
 
-def execute(request, enter):
+def execute(request, enter, measuring=measure.measure):
     """Carry out a checked request and return the result as plain values.
 
-    `enter(phase)` is called when a phase begins. Raises a `Failure` whose class carries the exit code.
+    `enter(phase)` is called when a phase begins, and `measuring` measures the session. Raises a `Failure` whose class carries the exit code.
     """
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     process.prepare(request)
@@ -44,7 +44,7 @@ def execute(request, enter):
         evaluator = evaluation.evaluator(session, work.data, share, work.classes, work.loss)
         evaluate = peaks.before(evaluator)
         epoch_steps = work.steps_per_epoch
-        measurement = measure.measure(
+        measurement = measuring(
             session, request, epoch_steps, peaks.entering(enter), evaluate=evaluate, sampler=readings
         )
         readings.close()
@@ -54,7 +54,8 @@ def execute(request, enter):
     facts = process.facts(request, work, session)
     if products:
         facts["products"] = products
-    return {
+    requests = {} if measurement.requests is None else {"requests": measurement.requests}
+    return dict(requests, **{
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
         "cell": request.cell,
@@ -72,7 +73,7 @@ def execute(request, enter):
         "memory": memory,
         "used": telemetry.used(),
         "facts": facts,
-    }
+    })  # fmt: skip
 
 
 class _Peaks:
