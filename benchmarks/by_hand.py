@@ -16,7 +16,11 @@ from benchmarks.sampling import telemetry
 from benchmarks.workload import model_module
 
 _UNDER_NO_LOAD = ("steps", "epochs", "feed", "workers")
+_UNGENERATED = ("epochs", "feed", "workers")
 _OF_MODELS = ("batch_size", "steps", "epochs", "dataset", "data", "feed", "workers")
+
+
+_AXES = "of --mode ops: size, seeds or tries; of --mode requests: the load; of --mode generate: prompt or output"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -44,7 +48,7 @@ def _arguments():
     add = parser.add_argument
     add("model", nargs="?", help="a model, such as lenet, the path of one of your own, or of --mode ops an operator")
     add("--mode", choices=modes.by_hand(), default="train")
-    add("--axis", action="append", default=[], metavar="NAME=VALUE", help="of --mode ops: size, seeds or tries; of --mode requests: the load")
+    add("--axis", action="append", default=[], metavar="NAME=VALUE", help=_AXES)
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
     add("--epochs", type=int, help="time whole epochs in place of steps")
@@ -72,9 +76,9 @@ def _request(options):
     if options.steps is not None and options.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
     axes = getattr(modes.named(options.mode), "AXES", None)
-    load = getattr(modes.named(options.mode), "LOAD", None)
+    own = {name.lower(): getattr(modes.named(options.mode), name, None) for name in ("LOAD", "GENERATION")}
     defaults = _arguments().parse_args([])
-    for option in _OF_MODELS if axes is not None else ("axis",) if load is None else _UNDER_NO_LOAD:
+    for option in _misplaced(axes, own):
         if getattr(options, option) != getattr(defaults, option):
             raise BadRequest("--%s does not go with --mode %s" % (option.replace("_", "-"), options.mode))
     if axes is not None:
@@ -94,10 +98,20 @@ def _request(options):
         workers=options.workers,
         steps=steps,
         epochs=options.epochs,
-        load=None if load is None else dict(load, **dict(_pair("--axis", text) for text in options.axis)),
     )
+    given = dict(_pair("--axis", text) for text in options.axis)
+    document.update((name, dict(default, **given)) for name, default in own.items() if default is not None)
     definition = _definition_beside(model, options.framework)
     return contract.request(document)._replace(model_file=file, definition_file=definition)
+
+
+def _misplaced(axes, own):
+    """Return the options that a mode does not take, by its axes, and by the load or the generation it has."""
+    if axes is not None:
+        return _OF_MODELS
+    if own["generation"] is not None:
+        return _UNGENERATED
+    return ("axis",) if own["load"] is None else _UNDER_NO_LOAD
 
 
 def _definition_beside(model, builder):

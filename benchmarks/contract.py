@@ -79,6 +79,12 @@ def _load(value):
     return "must have a number above 0 as '%s'" % wrong[0] if wrong else None
 
 
+def _generation(value):
+    fine = isinstance(value, dict) and set(value) == {"prompt", "output"}
+    fine = fine and not any(_whole(1)(each) for each in value.values())
+    return None if fine else "must have whole numbers of at least 1 as 'prompt' and 'output'"
+
+
 def _listed(names):
     return "'%s'" % "', '".join(names)
 
@@ -146,6 +152,7 @@ _FIELDS = (
     ("mode", _mode, _REQUIRED),
     ("axes", _axes, {}),
     ("load", _optional(_load), None),
+    ("generation", _optional(_generation), None),
     ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
     ("largest_batch", _flag, False),
@@ -211,6 +218,10 @@ def _contradictions(document):
         yield "a 'network' does inference alone"
     if (document.get("mode") == "requests") != (document.get("load") is not None):
         yield "the mode 'requests' and a 'load' go together"
+    if document.get("mode") == "generate" and document.get("generation") is None:
+        yield "the mode 'generate' needs a 'generation'"
+    if document.get("generation") is not None and document.get("mode") not in ("generate", "parity"):
+        yield "a 'generation' is that of the mode 'generate', or of its parity"
     if (document.get("mode") == "script") != (document.get("script") is not None):
         yield "the mode 'script' and a 'script' go together"
 

@@ -6,7 +6,7 @@ A definition is a file whose `start` makes the session in place of the builder's
 from benchmarks import own_models
 from benchmarks.errors import BadRequest, CannotTrain, Failure, Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.vocabulary import features
+from benchmarks.vocabulary import features, generating
 
 UNTIMED = ("native_layers", "weights", "predict")
 """Methods that a session of a definition may lack, because only parity and accuracy call them."""
@@ -32,7 +32,20 @@ def start(maker, workload):
     if missing:
         why = getattr(maker, "WHY_NO_LOADER", "") if "feed loader" in missing else ""
         raise Unsupported("%s lacks %s%s" % (workload.builder, ", ".join(missing), why))
-    return maker.start(workload)
+    return maker.start(workload) if workload.generation is None else _generator(maker, workload)
+
+
+def _generator(maker, workload):
+    """Start what generates. Raises `Unsupported` if the model, or its maker, cannot."""
+    unfit = generating.unfit(workload.inputs, workload.layers)
+    if unfit:
+        raise Unsupported("the model cannot generate: %s" % unfit)
+    too_long = generating.too_long(workload.inputs, *workload.generation)
+    if too_long:
+        raise BadRequest(too_long)
+    if not hasattr(maker, "generator"):
+        raise Unsupported("%s lacks generation" % workload.builder)
+    return maker.generator(workload)
 
 
 def lacking(session):

@@ -27,14 +27,15 @@ Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of
 SYSTEM_CLOCK = Clock(time.perf_counter, time.process_time)
 
 Measurement = namedtuple(
-    "Measurement", "first_step warmup blocks latency_s latency_conditions loss logits phases epochs requests"
+    "Measurement", "first_step warmup blocks latency_s latency_conditions loss logits phases epochs requests generation"
 )
-Measurement.__new__.__defaults__ = (None,)
+Measurement.__new__.__defaults__ = (None, None)
 Measurement.__doc__ = """Raw samples of a session.
 
     Blocks are dictionaries, latencies and phases are in seconds, and each epoch has an evaluation. The conditions of
     the latency pass are None if they are not sampled. Losses are None in inference, and the logits of the last step
-    are None in training. Requests are the moments of each under load (`benchmarks.load`), and else None."""
+    are None in training. Requests are the moments of each under load (`benchmarks.load`), and else None.
+    Generation has the times of all tokens (`benchmarks.generation`), and is else None."""
 
 
 def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, and three listeners
@@ -63,7 +64,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
         evaluate = evaluate if timing.evaluates else None
         blocks, epochs = _epochs(timer, request.epochs, steps_per_epoch, evaluate, evaluated)
     else:
-        blocks, before = _steady(timer, request, least_s, steps)
+        blocks, before = steady_blocks(timer, request, least_s, steps)
         warmup += before
     steady = clock.wall()
     evaluation_s = sum(epoch["evaluation_s"] for epoch in epochs)
@@ -113,7 +114,7 @@ def warm_up(timer, request, least_s):
     return blocks, max(1, lasting, math.ceil(request.steps / request.min_blocks))
 
 
-def _steady(timer, request, least_s, steps):
+def steady_blocks(timer, request, least_s, steps):
     """Time blocks until enough in a row are long enough.
 
     Return these blocks, and all blocks before them. To drop short blocks alone would drop the fast ones. So a block

@@ -85,6 +85,7 @@ class NetworkWorkload:
         self.data = _Data(self.inputs, request.seed)
         self.builder = request.builder
         self.training = False
+        self.generation = None
         self.batch_size = request.batch_size
         self.devices = max(1, request.gpus, request.cpu_devices)
         self.threads = request.threads

@@ -54,8 +54,8 @@ def execute(request, enter, measuring=measure.measure):
     facts = process.facts(request, work, session)
     if products:
         facts["products"] = products
-    requests = {} if measurement.requests is None else {"requests": measurement.requests}
-    return dict(requests, **{
+    own = {name: getattr(measurement, name) for name in ("requests", "generation")}
+    return dict({name: value for name, value in own.items() if value is not None}, **{
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
         "cell": request.cell,

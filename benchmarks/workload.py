@@ -6,7 +6,7 @@ import importlib.util
 import re
 import time
 
-from benchmarks import modes, own_models
+from benchmarks import generation, modes, own_models
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, kinds
 from benchmarks.vocabulary import counting, losses, optimizers, weights
@@ -54,6 +54,7 @@ class ModelWorkload:
             raise BadRequest(message % (request.batch_size, self.data.samples))
         self.builder = request.builder
         self.training = modes.named(request.mode).TRAINS
+        self.generation = generation.lengths(request.generation)
         self.batch_size = request.batch_size
         self.devices = max(1, request.gpus, request.cpu_devices)
         if self.training and request.batch_size % self.devices:
@@ -118,11 +119,15 @@ class ModelWorkload:
         }
 
     def check_outputs(self, logits):
-        """Raise a `Failure` unless the last logits are one finite value for each sample, or step of it, and class."""
+        """Raise a `Failure` unless the last logits are one finite value for each sample, or step of it, and class.
+
+        A generation ends with logits of one step.
+        """
         import numpy
 
         logits = numpy.asarray(logits)
-        expected = (self.batch_size,) + self.layers[-1].output_shape[:-1] + (self.classes,)
+        steps = () if self.generation else self.layers[-1].output_shape[:-1]
+        expected = (self.batch_size,) + steps + (self.classes,)
         if logits.shape != expected:
             raise Failure("the last logits have the shape %s, not %s" % (logits.shape, expected))
         if not numpy.isfinite(logits).all():

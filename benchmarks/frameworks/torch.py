@@ -10,7 +10,7 @@ import tempfile
 
 import torch
 
-from benchmarks import quantisation
+from benchmarks import generation, quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
@@ -23,6 +23,7 @@ from benchmarks.native import (
     operators,
     precision_fact,
     require_float32_rows,
+    torch_decoding,
     torch_transformer,
 )
 from benchmarks.native import torch as native
@@ -45,6 +46,15 @@ def start(workload):
     if workload.training and workload.devices > 1:
         return processes.start(workload, replica)
     return _Session(workload)
+
+
+def generator(workload):
+    """Build the model with a cache of keys and values, and place its weights and prompts."""
+    if workload.options["compile"]:
+        raise Unsupported("generation by torch.compile is not built yet; compile: false is")
+    if quantisation.asked(workload.options) != quantisation.NONE:
+        raise Unsupported("generation with quantised layers is not built yet; quantisation: none is")
+    return _Generator(workload)
 
 
 def replica(share, number, folder):
@@ -246,6 +256,40 @@ class _Session:
         return True
 
 
+class _Generator(_Session):
+    """A session whose batches are prompts, and whose steps choose tokens."""
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        self.batches = [inputs[:, : workload.generation.prompt].contiguous() for inputs, _ in self.batches]
+        # The last token has no step after it.
+        decoder = torch_decoding.TorchDecoder(self._layers, self._made, sum(workload.generation) - 1)
+        self._decoder, self._next = decoder, self._forward(decoder)
+        without_gradients = _without_gradients()
+        self.prefill, self.decode = without_gradients(self._prefill), without_gradients(self._decode)
+
+    def _prefill(self, prompt):
+        self._decoder.begin()
+        return self._chosen(prompt)
+
+    def _decode(self, step):
+        return self._chosen(step.tokens[:, None])
+
+    def _chosen(self, tokens):
+        logits = self._next(tokens)
+        return generation.Step(logits.argmax(dim=-1), logits)
+
+    @staticmethod
+    def tokens(step):
+        """Copy the tokens of a step to the host."""
+        return step.tokens.cpu().numpy()
+
+    @staticmethod
+    def logits(step):
+        """Copy the logits of a step to the host."""
+        return step.logits.cpu().numpy()
+
+
 def _allocator():
     """Return the name of the allocator on GPUs, of which there was one before PyTorch 2.0."""
     return torch.cuda.get_allocator_backend() if hasattr(torch.cuda, "get_allocator_backend") else "native"
@@ -347,11 +391,13 @@ def _training_step(forward, loss_of, optimizer, schedule):
     return decaying if schedule else step
 
 
-def _inference_step(forward):
+def _without_gradients():
     # `inference_mode` came with PyTorch 1.9; `no_grad` saves less bookkeeping.
-    without_gradients = getattr(torch, "inference_mode", torch.no_grad)
+    return getattr(torch, "inference_mode", torch.no_grad)()
 
-    @without_gradients()
+
+def _inference_step(forward):
+    @_without_gradients()
     def step(batch):
         return forward(batch[0])
 

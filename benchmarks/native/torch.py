@@ -193,7 +193,7 @@ class _Graph(torch.nn.Module):
         for layer, module in zip(layers, made):
             if module:
                 self.add_module(layer.name, module)
-        self._calls = [(module or _operator(layer), layer.inputs) for layer, module in zip(layers, made)]
+        self._calls = [(module or operator_of(layer), layer.inputs) for layer, module in zip(layers, made)]
 
     def forward(self, *inputs):
         """Call each layer with the values that it takes."""
@@ -203,7 +203,8 @@ class _Graph(torch.nn.Module):
         return values[len(self._calls)]
 
 
-def _operator(layer):
+def operator_of(layer):
+    """Return what computes a layer that has no module."""
     if layer.kind in _FUNCTIONS:
         return _FUNCTIONS[layer.kind]
     axis = 1 if layer.settings["image"] else -1

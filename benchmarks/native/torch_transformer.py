@@ -38,23 +38,25 @@ class TorchAttention(torch.nn.Module):
 
     def forward(self, inputs):
         """Map (batch, time, features) to the same."""
-        query = self._turned(self._heads(self.query(inputs), self.heads))
-        key = self._turned(self._heads(self.key(inputs), self.shared))
-        value = self._heads(self.value(inputs), self.shared)
+        query = self.turned(self.split(self.query(inputs), self.heads))
+        key = self.turned(self.split(self.key(inputs), self.shared))
+        value = self.split(self.value(inputs), self.shared)
         if self.repeats > 1:
             key, value = (each.repeat_interleave(self.repeats, dim=1) for each in (key, value))
         attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, **self.rule)
         return self.output(attended.transpose(1, 2).reshape(inputs.shape))
 
-    def _heads(self, values, heads):
+    def split(self, values, heads):
         """Map (batch, time, features) to (batch, heads, time, size)."""
         return values.unflatten(-1, (heads, self.size)).transpose(1, 2)
 
-    def _turned(self, values):
+    def turned(self, values, begin=0):
+        """Turn the pairs of (batch, heads, steps, size), the first of which are at the position `begin`."""
         if not self.rotary:
             return values
         first, second = values.chunk(2, dim=-1)
-        cosines, sines = self.cosines.to(values.dtype), self.sines.to(values.dtype)
+        end = begin + values.shape[2]
+        cosines, sines = (each[begin:end].to(values.dtype) for each in (self.cosines, self.sines))
         return torch.cat((first * cosines - second * sines, second * cosines + first * sines), dim=-1)
 
 

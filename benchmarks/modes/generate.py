@@ -1,0 +1,38 @@
+"""Generation of tokens after prompts by a model with causal attention, which keeps the keys and values of its steps.
+
+`benchmarks.generation` says how it is timed, and `benchmarks.vocabulary.generating` which models can generate.
+"""
+
+from benchmarks import generation, timed
+from benchmarks.errors import BadRequest, Unsupported
+from benchmarks.inputs import feeds
+from benchmarks.measure import percentile
+
+TRAINS = False
+GENERATION = {"prompt": generation.PROMPT, "output": generation.OUTPUT}
+"""The lengths of the command line, if it names no others."""
+
+
+def answer(request, enter):
+    """Measure generation."""
+    if request.generation is None:
+        raise BadRequest("bad request: the mode 'generate' needs a 'generation'")
+    if request.feed != feeds.PLACED:
+        raise Unsupported("the mode generate takes placed prompts alone, and not the feed '%s'" % request.feed)
+    result = timed.execute(request, enter, generation.measuring())
+    generations = sum(block["steps"] for block in result["blocks"])
+    return result, "measured %s: %d blocks, %d generations" % (request.cell, len(result["blocks"]), generations)
+
+
+def lines(request, result):
+    """Yield the result for people."""
+    rates = sorted(block["samples"] / block["wall_s"] for block in result["blocks"])
+    lengths, times = generation.lengths(request.generation), result["generation"]
+    yield "generation  %d tokens after %d, batches of %d" % (lengths.output, lengths.prompt, request.batch_size)
+    spread = (percentile(rates, 0.5), len(rates), rates[0], rates[-1])
+    yield "throughput  %.1f tokens/s (median of %d blocks; %.1f to %.1f)" % spread
+    shown = (("first token", "first_token_s"), ("next token", "between_tokens_s"))
+    for name, values in ((name, times[key]) for name, key in shown):
+        if values:
+            percentiles = tuple(1e3 * percentile(values, share) for share in (0.5, 0.9, 0.99))
+            yield "%-11s p50 %%.3f ms, p90 %%.3f ms, p99 %%.3f ms" % name % percentiles
