@@ -9,7 +9,7 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, measure, modes
+from benchmarks import contract, measure, modes, sizes
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import feeds, mounted
 from benchmarks.sampling import telemetry
@@ -20,7 +20,11 @@ _UNGENERATED = ("epochs", "feed", "workers")
 _OF_MODELS = ("batch_size", "steps", "epochs", "dataset", "data", "feed", "workers")
 
 
-_AXES = "of --mode ops: size, seeds or tries; of --mode requests: the load; of --mode generate: prompt or output"
+_OWN_AXES = {"load": contract.OF_LOADS, "generation": ("prompt", "output")}
+_AXES = (
+    "size or an axis of a model; of --mode ops: size, seeds or tries; of --mode requests: the load; "
+    "of --mode generate: prompt or output"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,8 +85,8 @@ def _request(options):
     for option in _misplaced(axes, own):
         if getattr(options, option) != getattr(defaults, option):
             raise BadRequest("--%s does not go with --mode %s" % (option.replace("_", "-"), options.mode))
+    given = dict(_pair("--axis", text) for text in options.axis)
     if axes is not None:
-        given = dict(_pair("--axis", text) for text in options.axis)
         return contract.request(dict(_common(options, options.model), batch_size=1, axes=dict(axes, **given)))
     name, file = _model(options.model)
     model = model_module(name, file)
@@ -98,9 +102,12 @@ def _request(options):
         workers=options.workers,
         steps=steps,
         epochs=options.epochs,
+        axes=sizes.resolved(model, {name: value for name, value in given.items() if name not in _names(own)}),
     )
-    given = dict(_pair("--axis", text) for text in options.axis)
-    document.update((name, dict(default, **given)) for name, default in own.items() if default is not None)
+    for field, default in own.items():
+        if default is not None:
+            mine = {name: value for name, value in given.items() if name in _OWN_AXES[field]}
+            document[field] = dict(default, **mine)
     definition = _definition_beside(model, options.framework)
     return contract.request(document)._replace(model_file=file, definition_file=definition)
 
@@ -111,7 +118,12 @@ def _misplaced(axes, own):
         return _OF_MODELS
     if own["generation"] is not None:
         return _UNGENERATED
-    return ("axis",) if own["load"] is None else _UNDER_NO_LOAD
+    return () if own["load"] is None else _UNDER_NO_LOAD
+
+
+def _names(own):
+    """Return the axes that a mode itself has."""
+    return {name for field, default in own.items() if default is not None for name in _OWN_AXES[field]}
 
 
 def _definition_beside(model, builder):

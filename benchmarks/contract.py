@@ -62,8 +62,8 @@ def _axes(value):
 
 def _load(value):
     """Check of a load only what would otherwise end in a traceback, because the host has checked the rest."""
-    if not isinstance(value, dict) or not {"scenario", "requests"} <= set(value) <= _OF_LOADS:
-        return "must say the 'scenario' and the number of 'requests', and may say %s" % _listed(_OPTIONAL_OF_LOADS)
+    if not isinstance(value, dict) or not {"scenario", "requests"} <= set(value) <= OF_LOADS:
+        return "must say the 'scenario' and the number of 'requests', and may say %s" % _listed(_OPTIONALOF_LOADS)
     if value["scenario"] not in load.SCENARIOS:
         return "must have a scenario of %s" % _listed(load.SCENARIOS)
     needs = {load.SERVER: "rate", load.CLOSED: "concurrency"}
@@ -89,8 +89,8 @@ def _listed(names):
     return "'%s'" % "', '".join(names)
 
 
-_OPTIONAL_OF_LOADS = ("concurrency", "rate", "latency_limit_s")
-_OF_LOADS = {"scenario", "requests"}.union(_OPTIONAL_OF_LOADS)
+_OPTIONALOF_LOADS = ("concurrency", "rate", "latency_limit_s")
+OF_LOADS = {"scenario", "requests"}.union(_OPTIONALOF_LOADS)
 
 
 def _variables(value):

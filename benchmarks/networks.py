@@ -94,6 +94,7 @@ class NetworkWorkload:
         self.workers = request.workers
         self.options = merge_options(defaults, request.options, request.builder)
         self.classes = None
+        self.axes = {}
         begin = time.perf_counter()
         self.model_sha256 = sha256(asked)
         if self.model_sha256 != asked["sha256"]:

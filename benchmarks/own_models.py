@@ -4,6 +4,7 @@ import hashlib
 import sys
 import types
 
+from benchmarks import sizes
 from benchmarks.errors import BadRequest
 from benchmarks.vocabulary import layers
 
@@ -43,10 +44,14 @@ def run(path, name, shown):
     return module
 
 
-def record(model):
-    """Record a model's inputs and layers. Raises `BadRequest` with the line of a layer that cannot be made."""
+def record(model, given=None):
+    """Record a model's inputs and layers, of a model that has `sizes` by the axes that are given.
+
+    Raises `BadRequest` with the line of a layer that cannot be made.
+    """
+    axes = sizes.resolved(model, given or {})
     try:
-        return layers.recorded(model.build)
+        return layers.recorded(lambda net: model.build(net, **axes))
     except RAISED as error:
         raise BadRequest(placed(error, model.__file__, model.__name__.rpartition(".")[2] + ".py")) from error
 

@@ -95,6 +95,8 @@ def facts(request, workload, session):
     combined["definition_sha256"] = workload.definition_sha256
     if workload.feed != feeds.PLACED:
         combined.update(feed=workload.feed, workers=workload.workers)
+    if workload.axes:
+        combined["axes"] = workload.axes
     loss = losses.fact(workload.loss, workload.layers)
     return dict(combined, loss=loss) if loss else combined
 

@@ -6,7 +6,7 @@ import importlib.util
 import re
 import time
 
-from benchmarks import generation, modes, own_models
+from benchmarks import generation, modes, own_models, sizes
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, kinds
 from benchmarks.vocabulary import counting, losses, optimizers, weights
@@ -44,7 +44,9 @@ class ModelWorkload:
     network = None
 
     def __init__(self, request, model, defaults):
-        recorded = own_models.record(model)
+        given = {} if hasattr(modes.named(request.mode), "AXES") else request.axes
+        self.axes = sizes.resolved(model, given)
+        recorded = own_models.record(model, given)
         self.inputs, self.layers = recorded.inputs, tuple(recorded.layers)
         self.loss = losses.known(getattr(model, "LOSS", losses.SOFTMAX_CROSS_ENTROPY))
         self._require_logits(request.model)
@@ -65,8 +67,9 @@ class ModelWorkload:
         self.feed = request.feed
         self.workers = request.workers
         self.options = merge_options(defaults, request.options, request.builder)
-        self.input_shape = model.INPUT_SHAPE
-        self.classes = model.CLASSES
+        self.input_shape = recorded.input_shape
+        # The tokens of a model that predicts the next one may be an axis of its sizes.
+        self.classes = self.layers[-1].output_shape[-1] if self.axes else model.CLASSES
         # Of a file from outside alone, because the image identifies its own models.
         self.model_sha256 = getattr(model, "SHA256", None)
         # Of the framework's own definition, which sets it when it makes the session.

@@ -283,6 +283,9 @@ def _mixed(workload):
         # amp leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.
         kind = sorted(recurrent)[-1].rpartition(" ")[2].upper()
         raise Unsupported("contrib.amp of MXNet %s has no %s in bfloat16" % (mx.__version__, kind))
+    if "layer attention" in features.needed(workload):
+        # amp casts one of the two operands of an interleaved operator.
+        raise Unsupported("contrib.amp of MXNet %s has no attention in bfloat16" % mx.__version__)
     from mxnet.contrib import amp
 
     try:

@@ -199,7 +199,7 @@ def _evidence(session, workload):
 
 def _sizes(request, _enter):
     """Count the weights of each parameter, by its name."""
-    recorded = own_models.record(model_module(request.model, request.model_file)).layers
+    recorded = own_models.record(model_module(request.model, request.model_file), request.axes).layers
     return {parameter.name: counting.size(parameter.shape) for layer in recorded for parameter in layer.parameters}
 
 
