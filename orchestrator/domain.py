@@ -21,6 +21,7 @@ from orchestrator.modes.parts.settings import (
     scaling_suffix,
 )
 from orchestrator.modes.parts.settings import Duration as Duration  # noqa: PLC0414 -- a part of the domain
+from orchestrator.modes.parts.sizes import OwnSize
 from orchestrator.modes.parts.subjects import StoredAxes
 from orchestrator.studies import Study
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Network, Script
@@ -135,11 +136,14 @@ class Workload:
     """Samples of a step on each device, or by strong scaling on all of them. Of a script it is 1 and means nothing."""
     dataset: str = "synthetic"
     axes: StoredAxes = ()
+    """Of a subject, or of a model that has sizes."""
     feed: OwnFeed = Feed.PLACED
     workers: OwnWorkers = 0
     scaling: OwnScaling = Scaling.WEAK
     searches: OwnSearch = False
     """True if it looks for the largest batch that fits, beginning with `batch_size`."""
+    size: OwnSize = ""
+    """Of a model that has sizes, with the axes that differ from it."""
 
     @property
     def rules(self) -> ModeRules:
@@ -159,6 +163,7 @@ class Workload:
             return f"{self.model}-{self.mode}{axes}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
         suffix += feed_suffix(self.feed, self.workers) + scaling_suffix(self.scaling)
+        suffix += f"-size={self.size}" if self.size else ""
         return f"{self.model}-{self.mode}-b{self.batch}{suffix}"
 
     def global_batch(self, system: System) -> int:

@@ -17,6 +17,7 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
 from orchestrator.matrix import cuda_images, durations, file, files, fixed_variables, own_data
+from orchestrator.matrix import sizes as model_sizes
 from orchestrator.matrix.mistakes import entries, named_entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK, parse_pin, pin_key, release_key
 from orchestrator.matrix.scripts import section as scripts
@@ -26,6 +27,7 @@ from orchestrator.matrix.values.shapes import SettingsShape, keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 from orchestrator.modes import AXES
 from orchestrator.modes.parts.settings import Feed, Scaling
+from orchestrator.modes.parts.sizes import SIZE
 
 Mistakes = Iterator[Mistake]
 
@@ -202,8 +204,10 @@ def _models(checks: _Checks) -> Mistakes:
                 (*loc, "workers"), "workers belong to the feed 'loader'; add feed: loader, or drop this", key=True
             )
         info = checks.models.get(entry.name)
+        yield from model_sizes.mistakes(checks.source, loc, entry, info)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
-        ways = product(entry.feed or (Feed.PLACED,), entry.workers or (0,), entry.scaling or (Scaling.WEAK,))
+        shapes = tuple(product(entry.size or ("",), *entry.axes.values()))
+        ways = product(entry.feed or (Feed.PLACED,), entry.workers or (0,), entry.scaling or (Scaling.WEAK,), shapes)
         for size, dataset, way in product(sizes, entry.dataset or (SYNTHETIC.name,), tuple(ways)):
             first = seen.setdefault((entry.name, entry.file, size, dataset, way), loc)
             if first != loc:
@@ -299,8 +303,14 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
 
 def _axis(checks: _Checks, loc: Loc, values: tuple[OptionValue, ...]) -> Mistakes:
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if loc[-1] == SIZE and isinstance(value, str):
+            yield from checks.unknown(loc, "size", value, _size_names(checks))
+        elif isinstance(value, bool) or not isinstance(value, int) or value < 1:
             yield checks.at(loc, f"{_yaml(value)} is no {loc[-1]} of an operator, which is a whole number of 1 or more")
+
+
+def _size_names(checks: _Checks) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for info in checks.models.values() if info for name in info.sizes))
 
 
 def _names(systems: object) -> tuple[str, ...]:

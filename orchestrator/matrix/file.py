@@ -31,6 +31,7 @@ from orchestrator.matrix.values.kinds import (
     ModelMode,
     Pins,
     PinText,
+    Positive,
     PythonText,
     Scalar,
     Seconds,
@@ -43,6 +44,7 @@ from orchestrator.matrix.values.kinds import (
 from orchestrator.matrix.values.shapes import OutputEntry, SettingsShape, Shape, WorkShape, or_short
 from orchestrator.modes import OF_SUBJECTS
 from orchestrator.modes.parts.settings import Feed, Scaling
+from orchestrator.modes.parts.sizes import AXES
 from orchestrator.user_files import PrintedMetric, Take, Workdir
 
 VERSION: Literal[1] = 1
@@ -142,6 +144,19 @@ class ModelEntry(WorkShape):
     scaling: Axis[Scaling] | None = Field(
         None, description="On several GPUs, weak: batch_size on each (the default); strong: batch_size on all together."
     )
+
+    size: Axis[Word] | None = Field(None, description="Size of a model that has several; left out: its first.")
+    width: Axis[Positive] | None = Field(None, description=AXES["width"])
+    depth: Axis[Positive] | None = Field(None, description=AXES["depth"])
+    heads: Axis[Positive] | None = Field(None, description=AXES["heads"])
+    shared_heads: Axis[Positive] | None = Field(None, description=AXES["shared_heads"])
+    sequence: Axis[Positive] | None = Field(None, description=AXES["sequence"])
+    vocabulary: Axis[Positive] | None = Field(None, description=AXES["vocabulary"])
+
+    @property
+    def axes(self) -> dict[str, tuple[int, ...]]:
+        """Return the values of each axis that the entry sets in place of those of its size."""
+        return {name: values for name in AXES if (values := getattr(self, name))}
 
     @model_validator(mode="before")
     @classmethod

@@ -235,6 +235,8 @@ def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place
         feeds=entry.feed or (Feed.PLACED,),
         workers=entry.workers or (0,),
         scalings=entry.scaling or (Scaling.WEAK,),
+        sizes=entry.size or tuple(info.sizes)[:1],
+        axes=tuple(entry.axes.items()),
     )
 
 

@@ -93,6 +93,8 @@ def _model(axes: ModelAxes, file: dict[str, Any]) -> dict[str, Any]:
         **({"feed": [feed.value for feed in axes.feeds]} if axes.feeds != (Feed.PLACED,) else {}),
         **({"workers": list(axes.workers)} if axes.workers != (0,) else {}),
         **({"scaling": [each.value for each in axes.scalings]} if axes.scalings != (Scaling.WEAK,) else {}),
+        **({"size": list(axes.sizes)} if axes.sizes else {}),
+        **_lists(axes.axes),
         **settings,
     }
 

@@ -158,6 +158,10 @@ class ModelAxes:
     workers: tuple[int, ...] = (0,)
     """Of the framework's own loader."""
     scalings: tuple[Scaling, ...] = (Scaling.WEAK,)
+    sizes: tuple[str, ...] = ()
+    """Of a model that has sizes."""
+    axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Axes in place of those of its sizes, each with its values."""
 
     @property
     def fed(self) -> tuple[tuple[Feed, int], ...]:

@@ -12,6 +12,8 @@ from typing import Final
 from orchestrator.modes.parts.largest_batch import LARGEST_BATCH, of_search
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.modes.parts.rules import ModeRules
+from orchestrator.modes.parts.sizes import AXES as OF_SIZES
+from orchestrator.modes.parts.sizes import SIZE
 
 
 def _read() -> Mapping[str, ModeRules]:
@@ -38,7 +40,7 @@ OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_st
 """Modes in which a model can be measured."""
 OF_SUBJECTS: Final = MappingProxyType({name: rules.subjects for name, rules in RULES.items() if rules.subjects})
 """Subjects of the modes that measure something else than models."""
-AXES: Final = frozenset(axis.name for subjects in OF_SUBJECTS.values() for axis in subjects.axes)
-"""Names of the axes of those subjects, which a rule of the matrix may name beside options."""
+AXES: Final = frozenset((SIZE, *OF_SIZES, *(axis.name for subjects in OF_SUBJECTS.values() for axis in subjects.axes)))
+"""Names of the axes of those subjects and of models, which a rule of the matrix may name beside options."""
 METRICS: Final[tuple[Metric, ...]] = (*_metrics(RULES).values(), LARGEST_BATCH)
 """Metrics of all modes, each once."""

@@ -10,6 +10,7 @@ from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.model import Pin, parse_pin, release_key
+from orchestrator.modes.parts.sizes import SIZE
 from orchestrator.planning import axes
 from orchestrator.planning.axes import Grid
 
@@ -84,8 +85,12 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
     if not entries:
         settings = Settings(shortening=matrix.shortening.over(info.shortening))
         entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,), settings)]
-    if rule.batch_sizes or rule.datasets or rule.feeds or rule.workers or rule.scalings:
+    if rule.batch_sizes or rule.datasets or rule.feeds or rule.workers or rule.scalings or rule.axes:
         entries = entries[:1]
+    named = dict(rule.axes) if info.sizes else {}
+    sizes = tuple(str(size) for size in named.pop(SIZE, ()) if size in info.sizes)
+    known = next(iter(info.sizes.values()), {})
+    own = {name: tuple(int(value) for value in values) for name, values in named.items() if name in known}
     for entry in entries:
         yield replace(
             entry,
@@ -94,4 +99,6 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
             feeds=rule.feeds or entry.feeds,
             workers=rule.workers or entry.workers,
             scalings=rule.scalings or entry.scalings,
+            sizes=sizes or entry.sizes,
+            axes=tuple((dict(entry.axes) | own).items()),
         )

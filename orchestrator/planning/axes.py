@@ -10,8 +10,11 @@ from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, Uns
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
+from orchestrator.matrix.sizes import every
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
 from orchestrator.modes.parts.settings import Scaling
+from orchestrator.modes.parts.sizes import size_text
+from orchestrator.modes.parts.subjects import AxisValues
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
 
@@ -87,7 +90,8 @@ def main_grid(matrix: Matrix) -> Grid:
 def count(grid: Grid, catalog: Catalog) -> int:
     """Return the number of combinations that a grid spans, before anything is left out."""
     works = sum(
-        len(model.batch_sizes) * len(model.datasets) * len(model.fed) * len(model.scalings) for model in grid.models
+        len(model.batch_sizes) * len(model.datasets) * len(model.fed) * len(model.scalings) * _shapes(model)
+        for model in grid.models
     ) * len(grid.modes)
     works += sum(1 for axes in grid.subjects for _ in subject_workloads(axes))
     return sum(
@@ -142,10 +146,10 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
         for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
             searches, batch = size == MAX, _begun_with(size, known[model.name], datasets[dataset])
             reason = unsuitable(datasets[dataset], known[model.name], batch)
-            for scaling, gpus in _scalings(model, mode):
+            for (scaling, gpus), (size_text, of_size) in product(_scalings(model, mode), _sizes(model, known)):
                 workload = Workload(
-                    model.name, mode, batch, dataset,
-                    feed=feed, workers=workers, scaling=scaling, searches=searches,
+                    model.name, mode, batch, dataset, of_size,
+                    feed=feed, workers=workers, scaling=scaling, searches=searches, size=size_text,
                 )  # fmt: skip
                 yield PlannedWork(workload, workload.label, model.settings, reason, gpus=gpus)
     for entry in grid.subjects:
@@ -161,6 +165,17 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
             frameworks=axes.frameworks,
             packages=axes.packages,
         )
+
+
+def _shapes(model: ModelAxes) -> int:
+    return max(1, len(model.sizes)) * prod(len(values) for _, values in model.axes)
+
+
+def _sizes(model: ModelAxes, known: Mapping[str, ModelInfo]) -> tuple[tuple[str, AxisValues], ...]:
+    """Return what the id says of every size of a model, with its axes, or one empty pair of a model without sizes."""
+    sizes = known[model.name].sizes
+    found = every(sizes, model.sizes or tuple(sizes)[:1], dict(model.axes))
+    return tuple((size_text(*text), tuple(axes.items())) for axes, text in found) or (("", ()),)
 
 
 def _begun_with(size: BatchSize, model: ModelInfo, dataset: DatasetInfo) -> int:

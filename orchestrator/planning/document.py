@@ -123,7 +123,7 @@ def _cell(cell: Cell) -> PlannedCell:
 def _shorter(cell: Cell) -> ShorterCell:
     """Return the settings that make a measurement shorter than usual, or the axes of a mode that set its length."""
     duration, usual, shorter = cell.duration, Duration(), ShorterCell()
-    if cell.workload.axes:
+    if cell.workload.axes and cell.workload.rules.subjects:
         shorter["axes"] = dict(cell.workload.axes)
         return shorter
     if duration.blocks != usual.blocks:

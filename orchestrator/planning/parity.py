@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from orchestrator.catalog import idle_builders
 from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
 from orchestrator.modes.parts.settings import PARITY_BATCH
+from orchestrator.modes.parts.subjects import AxisValues
 from orchestrator.planning import ids
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]")
@@ -30,12 +31,15 @@ class Check:
     timeout_s: float
     output: OutputLimit
     batch_size: int = PARITY_BATCH
+    axes: AxisValues = ()
+    """Of a model that has sizes."""
 
 
 def check_id(cell: Cell) -> str:
     """Return the id of the check that counts for a cell, with every option in it, even at its default."""
     environment = (cell.image.partition("/")[2] or cell.image).replace(":", "-")
-    work = cell.workload.model + "".join(f"-{name}={ids.option_text(value)}" for name, value in cell.options)
+    work = cell.workload.model + (f"-size={cell.workload.size}" if cell.workload.size else "")
+    work += "".join(f"-{name}={ids.option_text(value)}" for name, value in cell.options)
     work += "" if cell.parity_batch == PARITY_BATCH else f"-b{cell.parity_batch}"
     return f"{_path_part(environment)}/{_path_part(work)}"
 
@@ -75,5 +79,6 @@ def checks(plan: Plan) -> tuple[Check, ...]:
                 timeout_s=cell.timeout_s,
                 output=cell.output,
                 batch_size=cell.parity_batch,
+                axes=cell.workload.axes,
             )
     return tuple(by_id.values())

@@ -5,8 +5,9 @@ A rule covers a cell if every part of the cell has the bit of the rule.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from orchestrator.domain import Framework, Options, System, Workload
+from orchestrator.domain import Framework, Options, OptionValue, System, Workload
 from orchestrator.matrix.model import Rule, covers
+from orchestrator.modes.parts.sizes import SIZE, named_size
 
 
 def site_bits(rules: Sequence[Rule], framework: Framework, system: System) -> int:
@@ -34,10 +35,15 @@ def work_bits(rules: Sequence[Rule], work: Workload) -> int:
             and _any(rule.feeds, work.feed)
             and _any(rule.workers, work.workers)
             and _any(rule.scalings, work.scaling)
-            and all(dict(work.axes).get(name) in values for name, values in rule.axes)
+            and all(_axis(work, name) in values for name, values in rule.axes)
         )
 
     return _bits(rules, agrees)
+
+
+def _axis(work: Workload, name: str) -> OptionValue | None:
+    """Return the value of an axis. A size goes by its name, whatever axes differ from it."""
+    return named_size(work.size) if name == SIZE and work.size else dict(work.axes).get(name)
 
 
 def option_bits(rules: Sequence[Rule], options: Options) -> int:

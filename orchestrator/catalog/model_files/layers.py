@@ -8,7 +8,7 @@ container runs it all the same.
 import ast
 import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -34,8 +34,8 @@ _NOTHING = object()
 """The result of a block that ends without `return`, and the value of a constant that is not followed."""
 
 
-def layers(tree: ast.Module) -> tuple[Any, ...] | None:
-    """Return the layers that `build` records, or None if the file holds something that is not followed.
+def layers(tree: ast.Module, axes: Mapping[str, int] | None = None) -> tuple[Any, ...] | None:
+    """Return the layers that `build` records for these axes, or None if the file holds something that is not followed.
 
     Raises `WrongFileError` with the place of what the vocabulary lacks or refuses.
     """
@@ -43,7 +43,7 @@ def layers(tree: ast.Module) -> tuple[Any, ...] | None:
         reader = _Reader(tree)
         build = reader.functions["build"]
         try:
-            recorded: tuple[Any, ...] = vocabulary.module("layers").record(lambda net: reader.call(build, [net], {}))
+            recorded: tuple[Any, ...] = vocabulary.module("layers").record(lambda net: reader.call(build, [net], dict(axes or {})))
         except WrongFileError:
             raise
         except ValueError as error:

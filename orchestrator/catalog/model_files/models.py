@@ -17,6 +17,7 @@ from orchestrator.catalog.model_files import durations, python_file, vocabulary
 from orchestrator.catalog.model_files import layers as model_layers
 from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
+from orchestrator.catalog.model_files.sizes import Sizes, sizes
 from orchestrator.errors import InputError
 from orchestrator.modes.parts.settings import Shortening
 from orchestrator.user_files import ModelDefinition, ModelFile, Network
@@ -54,6 +55,25 @@ class ModelInfo:
     """The file's shorter measurement, for one that would be too long; a matrix goes before it."""
     quick: Mapping[str, int] = field(default_factory=dict)
     """Batch size and repeats of a smoke run."""
+    sizes: Sizes = field(default_factory=dict)
+    """Axes of each size, the default first. Most models have none. Shape and counts are those of the default."""
+    tree: ast.Module | None = field(default=None, repr=False, compare=False)
+    """The file, of a model that has sizes."""
+
+    def multiply_adds_of(self, axes: Mapping[str, int]) -> int | None:
+        """Return the multiply-adds of one sample's forward pass at other axes than those of the default."""
+        if self.tree is None or not axes:
+            return self.multiply_adds
+        return _counted(self.tree, axes)[1]
+
+    def refusal(self, axes: Mapping[str, int]) -> str:
+        """Return the reason that the model cannot have these axes, or an empty text."""
+        try:
+            if self.tree is not None:
+                _counted(self.tree, axes)
+        except WrongFileError as error:
+            return str(error)
+        return ""
 
 
 def load_models(folder: Path) -> Mapping[str, ModelInfo]:
@@ -140,15 +160,23 @@ def _info(name: str, tree: ast.Module) -> ModelInfo:
         optimizer=MappingProxyType(_optimizer(literals)),
         shortening=durations.shortening(literals),
         quick=durations.quick(literals),
+        sizes=sizes(literals),
     )
     _check_parity_rate(literals)
     _check_loss(literals)
-    python_file.require_function(tree, "build", "net")
-    layers = model_layers.layers(tree)
-    if layers is not None:
-        counting = vocabulary.module("counting")
-        info = replace(info, parameters=counting.parameters(layers), multiply_adds=counting.multiply_adds(layers))
-    return info
+    axes = next(iter(info.sizes.values()), {})
+    python_file.require_function(tree, "build", "net", tuple(axes))
+    parameters, multiply_adds = _counted(tree, axes)
+    return replace(info, parameters=parameters, multiply_adds=multiply_adds, tree=tree if axes else None)
+
+
+def _counted(tree: ast.Module, axes: Mapping[str, int]) -> tuple[int | None, int | None]:
+    """Return parameters and multiply-adds, or None of a file that is not followed."""
+    layers = model_layers.layers(tree, axes)
+    if layers is None:
+        return None, None
+    counting = vocabulary.module("counting")
+    return counting.parameters(layers), counting.multiply_adds(layers)
 
 
 def _literal(literals: Literals, name: str, kind: type[Kind]) -> Kind:

@@ -5,7 +5,7 @@ The literals at their top are known without running them.
 
 import ast
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +68,14 @@ def literals(tree: ast.Module) -> Literals:
     return values
 
 
-def require_function(tree: ast.Module, name: str, argument: str) -> None:
-    """Raise `WrongFileError` unless the top of a module defines a function of one argument."""
+def require_function(tree: ast.Module, name: str, argument: str, further: Collection[str] = ()) -> None:
+    """Raise `WrongFileError` unless the top of a module defines a function of one argument, and the `further` ones."""
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
     if not functions:
         raise WrongFileError(f"it has no function {name}({argument})")
-    if len(functions[-1].args.args) != 1:
+    taken = [each.arg for each in functions[-1].args.args]
+    if further and sorted(taken[1:]) != sorted(further):
+        listed = ", ".join((argument, *further))
+        raise WrongFileError(f"{name} takes the arguments {listed}", place_of(functions[-1]))
+    if not further and len(taken) != 1:
         raise WrongFileError(f"{name} takes one argument, {argument}", place_of(functions[-1]))

@@ -144,7 +144,7 @@ class Durations:
         info = self._models.get(check.model)
         if info is None or info.multiply_adds is None:
             return PARITY_START_S
-        work = info.multiply_adds * check.batch_size * PARITY_STEPS * RULES["train"].passes
+        work = (info.multiply_adds_of(dict(check.axes)) or 0) * check.batch_size * PARITY_STEPS * RULES["train"].passes
         return PARITY_START_S + work / self._rate(check.system.cpus, check.system.gpus)
 
     def _start_s(self, cell: Cell, builder: str) -> float:
@@ -158,7 +158,7 @@ class Durations:
     def _pass_s(self, cell: Cell, before: Iterable[Earlier]) -> tuple[float | None, str]:
         """Return the seconds of one sample's forward pass, or None if nothing is known of it."""
         info = self._models.get(cell.workload.model)
-        work = info.multiply_adds if info else None
+        work = info.multiply_adds_of(dict(cell.workload.axes)) if info else None
         measured = [_scaled(each, work) for each in before if each.sample_s is not None]
         if measured:
             return median(measured), "measured"
@@ -234,4 +234,5 @@ def _similar(cell: Cell) -> tuple[object, ...]:
 
 def _exact(cell: Cell) -> tuple[object, ...]:
     work = cell.workload
-    return (*_similar(cell), work.mode, cell.framework.label, cell.options, work.feed, work.workers, work.scaling)
+    own = (work.mode, cell.framework.label, cell.options, work.feed, work.workers, work.scaling)
+    return (*_similar(cell), *own, *((work.size,) if work.size else ()))

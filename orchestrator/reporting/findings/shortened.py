@@ -36,7 +36,8 @@ def shortened_lines(cells: Sequence[CellReport], plan: Plan) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
     for report in cells:
         work = report.cell.workload
-        of_axes = report.cell.script or work.axes or work.searches  # an id names axes off their default
+        # An id names axes of subjects off their default.
+        of_axes = report.cell.script or (work.axes and work.rules.subjects) or work.searches
         less = [] if of_axes else [*_less(report.cell, plan), *_missing(report)]
         if less:
             alike.setdefault(", ".join(less), []).append(report.cell.id)

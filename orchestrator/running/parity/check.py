@@ -54,6 +54,7 @@ class CheckJob:
             builder=check.builder,
             model=check.model,
             mode="parity",
+            axes=dict(check.axes),
             batch_size=check.batch_size,
             options=without_variables(check.options),
             variables=variables(check.options),

@@ -38,6 +38,7 @@ def content_of(
         model = [own.sha256, own.dimensions, [astuple(each) for each in own.inputs]]
     content: list[Any] = [check.builder, model, check.options, check.system.gpus, check.batch_size, seed]
     content += [check.definition] if check.definition else []
+    content += [check.axes] if check.axes else []
     return hashlib.sha256(json.dumps([REVISION, environment, content, machine]).encode()).hexdigest()[:16]
 
 
