@@ -30,7 +30,8 @@ from orchestrator.reporting.findings.compose import parity
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
 from orchestrator.running.parity import check_parity
-from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.runtimes import DockerRuntime, Runtime, VenvRuntime, this_process
+from orchestrator.workflows.host import places
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 FIGURES, PAGE = ROOT / "docs" / "parity.json", ROOT / "docs" / "parity.md"
@@ -39,6 +40,13 @@ FRAMEWORKS = (
     *("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"),
 )
 MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
+TRANSFORMERS = ("encoder", "decoder")
+OF_TRANSFORMERS = "transformers"
+"""The part of the figures with networks of attention, in the frameworks that have its layers and in engines."""
+WITH_ATTENTION = (
+    *("torch==2.13.0", "tensorflow==2.21.0", "jax==0.12.0.1", "mxnet==1.9.1"),
+    *(f"keras3==3.15.1 on {backend}" for backend in ("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1")),
+)
 MODES = modes.OF_MODELS
 ENGINES = ("onnxruntime==1.32.0", "openvino==2026.4.1")
 OF_ENGINES = "engines"
@@ -57,7 +65,7 @@ OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 """Options that need no other image; `compile` of PyTorch needs one with a compiler."""
 WITH_OPTIONS = "lenet"
-PARTS_BESIDE = ("options", OF_ENGINES)
+PARTS_BESIDE = ("options", OF_ENGINES, OF_TRANSFORMERS)
 PARTS = {
     "worst first loss": "first loss",
     "first gradients": "first gradient",
@@ -76,23 +84,33 @@ def plan(
     folder: Path,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     of_modes: Sequence[str] = MODES,
+    cpus: int = 2,
 ) -> Plan:
     """Return a plan of one cell for each framework, model, mode and value of an option."""
     file = folder / "matrix.yaml"
     lists = f"frameworks: {json.dumps(list(frameworks))}\nmodels: {json.dumps(list(models))}\n"
     lists += f"modes: {json.dumps(list(of_modes))}\noptions: {json.dumps(options or {})}\n"
-    file.write_text(f"version: 1\nsystems: {{cpu: {{cpus: 2, memory: 8g}}}}\ntimeout: 30m\n{lists}")
+    file.write_text(f"version: 1\nsystems: {{cpu: {{cpus: {cpus}, memory: 8g}}}}\ntimeout: 30m\n{lists}")
     catalog, known = load(resources.IMAGES / "catalog"), load_models(resources.BENCHMARKS / "models")
     return planning.plan(matrix.load(file, catalog, known), catalog, known)
 
 
-def check(planned: Plan, folder: Path) -> list[dict[str, Any]]:
+def in_docker() -> Runtime:
+    """Return what runs the checks in images."""
+    settings = site_settings(BuildSettings(), None, os.environ)
+    return DockerRuntime(connect(os.environ), settings, user=f"{os.getuid()}:{os.getgid()}", owner=this_process())
+
+
+def in_environments() -> Runtime:
+    """Return what runs the checks in virtual environments of this host."""
+    settings = site_settings(BuildSettings(), None, os.environ)
+    return VenvRuntime(places.cache_folder(os.environ), settings, os.environ)
+
+
+def check(planned: Plan, folder: Path, runtime: Runtime) -> list[dict[str, Any]]:
     """Carry out the checks of a plan, and judge every pair of cells with the same model."""
-    run, user, stop = Run(folder), f"{os.getuid()}:{os.getgid()}", threading.Event()
+    run, stop = Run(folder), threading.Event()
     folder.mkdir(exist_ok=True)
-    runtime = DockerRuntime(
-        connect(os.environ), site_settings(BuildSettings(), None, os.environ), user=user, owner=this_process()
-    )
     provided = runtime.provide(planned.images, jobs=1, logs=folder / "builds", listener=_tell, stop=stop)
     here = inventory()
     allocations = {cell.system: allocate(cell.system, here) for cell in planned.cells}
@@ -157,6 +175,7 @@ def page(figures: dict[str, Any]) -> str:
         groups = [(kind, [row for row in option_rows if row["one"].startswith(f"{kind} ")]) for kind in kinds]
         lines += [*_table(groups), *_exceptions(option_rows, "###")]
     lines += _of_engines(figures.get(OF_ENGINES, {}).get("pairs", []))
+    lines += _of_transformers(figures.get(OF_TRANSFORMERS, {}).get("pairs", []))
     lines += ["", "Checked:", "", *_when(figures)]
     return "\n".join(lines) + "\n"
 
@@ -172,6 +191,21 @@ def _of_engines(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield f"Inference of {len(names)} models in {', '.join(sides)}."
     yield from (f"Of {len(rows)} pairs with an engine, {len(same)} do the same work.", "")
     yield from _table([(name, [row for row in rows if row["model"] == name]) for name in sorted(names)])
+    yield from _exceptions(rows, "###")
+
+
+def _of_transformers(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the section of networks of attention, if any of them was checked."""
+    if not rows:
+        return
+    names = dict.fromkeys(row["model"] for row in rows)
+    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
+    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
+    yield from ("", "## Transformers", "")
+    yield f"{' and '.join(f'`{name}`' for name in names)}, each at its first size, in {', '.join(sides)}."
+    yield "Serving engines are in pairs of inference alone."
+    yield from (f"Of {len(rows)} pairs, {len(same)} do the same work.", "")
+    yield from _table([(name, [row for row in rows if row["model"] == name]) for name in names])
     yield from _exceptions(rows, "###")
 
 
@@ -219,7 +253,7 @@ def _exception(row: dict[str, Any]) -> str:
 
 
 def _when(figures: dict[str, Any]) -> Iterator[str]:
-    for model in (*MODELS, "options", OF_ENGINES):
+    for model in (*MODELS, *PARTS_BESIDE):
         if model in figures:
             yield f"- {model}: {where(figures[model]['measured'])}"
 
@@ -230,43 +264,61 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=(*MODELS, *PARTS_BESIDE), default=[*MODELS, *PARTS_BESIDE])
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="with --only engines: these of the models alone")
     parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")
+    parser.add_argument("--runtime", choices=("docker", "venv"), default="docker", help="where the checks run")
+    parser.add_argument("--cpus", type=int, default=2, help="CPUs of a check (default 2)")
     parser.add_argument("--keep", type=Path, help="folder for the checks, which are not made again if they are there")
     arguments = parser.parse_args()
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    runtime = in_docker() if arguments.runtime == "docker" else in_environments()
     with tempfile.TemporaryDirectory(prefix="bench-parity-") as scratch:
         folder = arguments.keep or Path(scratch) / "run"
         for name in arguments.only:
             if name == OF_ENGINES:
-                _with_engines(figures, arguments, Path(scratch), folder)
+                _with_engines(figures, arguments, Path(scratch), folder, runtime)
                 continue
-            pairs = _with_options(Path(scratch), folder) if name == "options" else []
-            if name != "options":
-                pairs = check(plan(arguments.frameworks, [name], Path(scratch)), folder)
+            if name == OF_TRANSFORMERS:
+                pairs = _of_attention(Path(scratch), folder, runtime, arguments.cpus)
+            elif name == "options":
+                pairs = _with_options(Path(scratch), folder, runtime)
+            else:
+                planned = plan(arguments.frameworks, [name], Path(scratch), cpus=arguments.cpus)
+                pairs = check(planned, folder, runtime)
             figures[name] = {"measured": conditions(), "pairs": pairs}
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
     print(page(figures))
 
 
-def _with_engines(figures: dict[str, Any], arguments: argparse.Namespace, scratch: Path, folder: Path) -> None:
+def _of_attention(scratch: Path, folder: Path, runtime: Runtime, cpus: int) -> list[dict[str, Any]]:
+    """Return the comparisons of networks of attention, between frameworks and of inference with engines too."""
+    planned = plan((*WITH_ATTENTION, *ENGINES), TRANSFORMERS, scratch, cpus=cpus)
+    engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
+    pairs = check(planned, folder, runtime)
+    return [row for row in pairs if row["mode"] == "infer" or not {row["one"], row["other"]} & engines]
+
+
+def _with_engines(
+    figures: dict[str, Any], arguments: argparse.Namespace, scratch: Path, folder: Path, runtime: Runtime
+) -> None:
     """Check every model in engines and frameworks, and write the figures of each model once they are there."""
     every = load_models(resources.BENCHMARKS / "models")
     for model in arguments.models or every:
-        planned = plan([*arguments.frameworks, *ENGINES], [model], scratch, of_modes=["infer"])
+        sides = [*arguments.frameworks, *ENGINES]
+        planned = plan(sides, [model], scratch, of_modes=["infer"], cpus=arguments.cpus)
         engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
-        pairs = [row for row in check(planned, folder) if {row["one"], row["other"]} & engines]
+        pairs = [row for row in check(planned, folder, runtime) if {row["one"], row["other"]} & engines]
         others = [row for row in figures.get(OF_ENGINES, {}).get("pairs", []) if row["model"] != model]
         figures[OF_ENGINES] = {"measured": conditions(), "pairs": [*others, *pairs]}
         FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
         PAGE.write_text(page(figures))
 
 
-def _with_options(scratch: Path, folder: Path) -> list[dict[str, Any]]:
+def _with_options(scratch: Path, folder: Path, runtime: Runtime) -> list[dict[str, Any]]:
     """Return the comparisons of every value of every option of a framework, with its other options unchanged."""
     pairs = []
     for framework, option, values in OPTIONS:
         axes = {framework.partition("==")[0]: {option: values}}
-        pairs += check(plan([framework], [WITH_OPTIONS], scratch, axes), folder)
+        pairs += check(plan([framework], [WITH_OPTIONS], scratch, axes), folder, runtime)
     return pairs
 
 

@@ -30,7 +30,9 @@ class _Attention(gluon.HybridBlock):
         with self.name_scope():
             self.output = gluon.nn.Dense(features, use_bias=settings["bias"], flatten=False, in_units=features)
             if settings["causal"]:
-                hidden = mx.nd.array([[[_HIDDEN * (key > query) for key in range(self._time)] for query in range(self._time)]])
+                hidden = mx.nd.array(
+                    [[[_HIDDEN * (key > query) for key in range(self._time)] for query in range(self._time)]]
+                )
                 self.hidden = self.params.get_constant("hidden", hidden)
 
     def hybrid_forward(self, F, x, hidden=None, **own):
@@ -74,7 +76,9 @@ class _Third:
 
     def list_data(self):
         """Return the part in each context."""
-        return [mx.nd.array(self._parts(each.asnumpy())[:, self._number].reshape(self._shape)) for each in self._arrays()]
+        return [
+            mx.nd.array(self._parts(each.asnumpy())[:, self._number].reshape(self._shape)) for each in self._arrays()
+        ]
 
     def set_data(self, data):
         """Set the part in every context."""

@@ -35,7 +35,9 @@ def _multiply_adds(layer):
     if layer.kind == "attention":
         # Every step with every step, once for the weights of the values and once for their sum, causal or not.
         time, features = layer.input_shape
-        return time * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2) + 2 * time**2 * features
+        return (
+            time * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2) + 2 * time**2 * features
+        )
     if layer.kind in ("lstm", "gru"):
         # Every step multiplies by all matrices, of which a bidirectional LSTM has twice as many, and adds the biases.
         return layer.input_shape[0] * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2)

@@ -23,13 +23,17 @@ TRANSFORMERS = frozenset(
     + ["dense of steps", "dense without bias", "loss next_token"]
 )
 """What networks of attention take, and no older framework has all of."""
-ALL = COMMON | TRANSFORMERS | frozenset(
-    ["several inputs", "integer inputs", "sparse inputs", "loss mean_squared_error", "L2 terms", "explicit pads"]
-    + ["padded pools"]
-    + ["optimizer adadelta", "learning-rate decay"]
-    + ["layer " + kind for kind in ("concatenate", "embedding", "gru", "repeat", "separable_conv2d", "sigmoid")]
-    + ["layer " + kind for kind in ("softmax", "tanh", "time_distributed")]
-    + ["GRU without reset_after", "bidirectional LSTM"]
+ALL = (
+    COMMON
+    | TRANSFORMERS
+    | frozenset(
+        ["several inputs", "integer inputs", "sparse inputs", "loss mean_squared_error", "L2 terms", "explicit pads"]
+        + ["padded pools"]
+        + ["optimizer adadelta", "learning-rate decay"]
+        + ["layer " + kind for kind in ("concatenate", "embedding", "gru", "repeat", "separable_conv2d", "sigmoid")]
+        + ["layer " + kind for kind in ("softmax", "tanh", "time_distributed")]
+        + ["GRU without reset_after", "bidirectional LSTM"]
+    )
 )
 """Everything that the vocabulary has."""
 

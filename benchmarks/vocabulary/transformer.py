@@ -71,7 +71,12 @@ class TransformerLayers:
         if rotary and size % 2:
             raise ValueError("rotary positions turn pairs of values; a head of %d has no pairs" % size)
         parameters = []
-        for name, width in (("query", features), ("key", shared * size), ("value", shared * size), ("output", features)):
+        for name, width in (
+            ("query", features),
+            ("key", shared * size),
+            ("value", shared * size),
+            ("output", features),
+        ):
             parameters.append(drawn(name, (features, width), features, width))
             parameters += [constant(name + "_bias", width, 0.0)] * bool(bias)
         settings = {"heads": heads, "key_value_heads": shared, "size": size}

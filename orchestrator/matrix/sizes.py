@@ -51,9 +51,7 @@ def every(
     for size in sizes:
         seen = set()
         for chosen in product(*axes.values()):
-            changed = {
-                name: value for name, value in zip(axes, chosen, strict=True) if known[size].get(name) != value
-            }
+            changed = {name: value for name, value in zip(axes, chosen, strict=True) if known[size].get(name) != value}
             if tuple(changed.items()) not in seen:
                 seen.add(tuple(changed.items()))
                 yield {**known[size], **changed}, (size, changed)

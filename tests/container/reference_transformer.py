@@ -94,9 +94,7 @@ def _attention(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Arr
     for head in range(settings["heads"]):
         own_place = np.s_[:, :, head * size : (head + 1) * size]
         shared_place = np.s_[:, :, head // group * size : (head // group + 1) * size]
-        q, k = (
-            np.einsum("bts,tsr->btr", each, rotation) for each in (query[own_place], key[shared_place])
-        )
+        q, k = (np.einsum("bts,tsr->btr", each, rotation) for each in (query[own_place], key[shared_place]))
         scores = np.where(hidden, -np.inf, np.einsum("bqs,bks->bqk", q, k) / math.sqrt(size))
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         shares = powers / powers.sum(axis=-1, keepdims=True)

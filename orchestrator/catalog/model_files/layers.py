@@ -43,7 +43,9 @@ def layers(tree: ast.Module, axes: Mapping[str, int] | None = None) -> tuple[Any
         reader = _Reader(tree)
         build = reader.functions["build"]
         try:
-            recorded: tuple[Any, ...] = vocabulary.module("layers").record(lambda net: reader.call(build, [net], dict(axes or {})))
+            recorded: tuple[Any, ...] = vocabulary.module("layers").record(
+                lambda net: reader.call(build, [net], dict(axes or {}))
+            )
         except WrongFileError:
             raise
         except ValueError as error:
