@@ -17,9 +17,18 @@ import optax
 from flax import nnx
 from jax import numpy as jnp
 
-from benchmarks import parallel
+from benchmarks import generation, parallel
 from benchmarks.inputs import feeds
-from benchmarks.native import IN_FLOAT32, PRECISIONS, alike, jax_transformer, one_of, operators, precision_fact
+from benchmarks.native import (
+    IN_FLOAT32,
+    PRECISIONS,
+    alike,
+    jax_decoding,
+    jax_transformer,
+    one_of,
+    operators,
+    precision_fact,
+)
 from benchmarks.native import jax as native
 from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, JaxReplicas
 from benchmarks.precision import TF32, require_tf32
@@ -38,6 +47,11 @@ _MATMUL_PRECISIONS = {"fp32": "highest", TF32: "tensorfloat32"}
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
     return _Session(workload)
+
+
+def generator(workload):
+    """Build the model with a cache of keys and values, and place its weights and prompts."""
+    return _Generator(workload)
 
 
 class _Session:
@@ -163,6 +177,41 @@ class _Session:
         return (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use") if self._gpu else None
 
 
+class _Generator(_Session):
+    """A session whose batches are prompts, and whose steps choose tokens."""
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        self.batches = [inputs[:, : workload.generation.prompt] for inputs, _ in self.batches]
+        self._prefill, self._decode = jax_decoding.programs(self._layers, self._model.evaluating)
+        # The last token has no step after it.
+        capacity = sum(workload.generation) - 1
+        self._caches = jax_decoding.caches(self._layers, workload.batch_size, capacity, self._compute_dtype)
+        self._position = None
+
+    def prefill(self, prompt):
+        """Begin anew with a prompt, and choose the token after it."""
+        return self._kept(self._prefill(*self._model.state[:2], self._caches, prompt))
+
+    def decode(self, step):
+        """Choose the token after that of a step."""
+        return self._kept(self._decode(*self._model.state[:2], self._caches, step.tokens, self._position))
+
+    def _kept(self, returned):
+        tokens, logits, self._caches, self._position = returned
+        return generation.Step(tokens, logits)
+
+    @staticmethod
+    def tokens(step):
+        """Copy the tokens of a step to the host."""
+        return numpy.asarray(step.tokens)
+
+    @staticmethod
+    def logits(step):
+        """Copy the logits of a step to the host."""
+        return numpy.asarray(step.logits)
+
+
 class _Model:
     """A network split into a fixed definition and arrays, so that a step is a function of arrays.
 
@@ -202,6 +251,10 @@ class _Model:
             loss = optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
         loss += native.l2_terms(self._layers, network)
         return loss, jax.tree.leaves(nnx.state(network, nnx.Not(nnx.Param)))
+
+    def evaluating(self, weights, variables):
+        """Return the modules with these arrays, in evaluation mode."""
+        return self._merged(self._evaluation, weights, variables)
 
     def _merged(self, definition, weights, variables):
         trees = self._weights_tree.unflatten(weights), self._variables_tree.unflatten(variables)

@@ -14,6 +14,11 @@ def start(_workload):
     return _Session()
 
 
+def generator(_workload):
+    """Return a session that chooses no tokens."""
+    return _Session()
+
+
 class _Session:
     short_blocks = True
     batches = (None,)
@@ -22,6 +27,8 @@ class _Session:
     @staticmethod
     def step(_batch):
         """Do nothing."""
+
+    prefill = decode = tokens = logits = step
 
     @staticmethod
     def synchronise(_handle):

@@ -11,7 +11,7 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
 import tensorflow as tf
 
-from benchmarks import parallel
+from benchmarks import generation, parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.tensorflow import TensorFlowLoader
@@ -24,6 +24,7 @@ from benchmarks.native import (
     parts,
     precision_fact,
     require_float32_rows,
+    tensorflow_decoding,
 )
 from benchmarks.native import tensorflow as native
 from benchmarks.native.keras import transformer
@@ -45,6 +46,13 @@ def start(workload):
     if _release() < OLDEST:
         raise Unsupported("this builder needs TensorFlow %d.%d or newer; here is %s" % (OLDEST + (tf.__version__,)))
     return _Session(workload)
+
+
+def generator(workload):
+    """Build the model with a cache of keys and values, and place its weights and prompts."""
+    if _release() < OLDEST:
+        raise Unsupported("this builder needs TensorFlow %d.%d or newer; here is %s" % (OLDEST + (tf.__version__,)))
+    return _Generator(workload)
 
 
 class _Session:
@@ -208,9 +216,13 @@ class _Session:
         """Return whether XLA must compile the step, as the traced function itself has it."""
         if self._function is None:
             return False
+        definition = self._traced().function_def
+        return any(definition.attr[name].b for name in ("_XlaMustCompile", "_XlaCompile"))
+
+    def _traced(self):
+        """Return the step as it is traced, of which there is none if it is eager."""
         batch = self.batches[0]
-        traced = self._function.get_concrete_function(*(batch if self._training else batch[:1]))
-        return any(traced.function_def.attr[name].b for name in ("_XlaMustCompile", "_XlaCompile"))
+        return self._function.get_concrete_function(*(batch if self._training else batch[:1]))
 
     def peak_device_bytes(self):
         """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
@@ -223,6 +235,62 @@ class _Session:
         """Have that allocator count its highest use anew. Return whether it can."""
         count = self._replicas.count if self._replicas else 1
         return self._gpu and False not in [reset_peak_device_bytes(number) for number in range(count)]
+
+
+class _Generator(_Session):
+    """A session whose batches are prompts, and whose steps choose tokens."""
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        self._prompt, capacity = workload.generation.prompt, sum(workload.generation)
+        with tf.device(self._device):
+            self.batches = [tf.identity(inputs[:, : self._prompt]) for inputs, _ in self.batches]
+            lengths = workload.generation
+            decoder = tensorflow_decoding.TensorFlowDecoder(self._layers, self._made, lengths, workload.batch_size)
+        compiled = decorator(workload.options) or _as_it_is
+        self._prefill, self._decode = (
+            compiled(_choosing(logits)) for logits in (decoder.after_prompt, decoder.after_step)
+        )
+        # In the host's memory, where TensorFlow looks for the places of a slice.
+        with tf.device("/CPU:0"):
+            self._positions = [tf.constant(position, tf.int32) for position in range(capacity)]
+        self._position = 0
+
+    def prefill(self, prompt):
+        """Begin anew with a prompt, and choose the token after it."""
+        self._position = self._prompt
+        return generation.Step(*self._prefill(prompt))
+
+    def decode(self, step):
+        """Choose the token after that of a step."""
+        chosen = self._decode(step.tokens, self._positions[self._position])
+        self._position += 1
+        return generation.Step(*chosen)
+
+    @staticmethod
+    def tokens(step):
+        """Copy the tokens of a step to the host."""
+        return step.tokens.numpy()
+
+    @staticmethod
+    def logits(step):
+        """Copy the logits of a step to the host."""
+        return step.logits.numpy()
+
+    def _traced(self):
+        return self._prefill.get_concrete_function(self.batches[0])
+
+
+def _as_it_is(function):
+    return function
+
+
+def _choosing(logits_of):
+    def choose(*given):
+        logits = logits_of(*given)
+        return tf.argmax(logits, axis=-1), logits
+
+    return choose
 
 
 def _release():

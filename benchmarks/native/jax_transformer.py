@@ -32,21 +32,25 @@ class FlaxAttention(nnx.Module):
 
     def __call__(self, inputs):
         """Map (batch, time, features) to the same."""
-        query = self._turned(self._heads(self.query(inputs), self.heads))
-        key = self._turned(self._heads(self.key(inputs), self.shared))
-        value = self._heads(self.value(inputs), self.shared)
+        query = self._turned(self.split(self.query(inputs), self.heads))
+        key = self._turned(self.split(self.key(inputs), self.shared))
+        value = self.split(self.value(inputs), self.shared)
         attended = nn.dot_product_attention(query, key, value, is_causal=self.causal)
         return self.output(attended.reshape(inputs.shape))
 
-    def _heads(self, values, heads):
+    def split(self, values, heads):
         """Map (batch, time, features) to (batch, time, heads, size)."""
         return values.reshape(values.shape[:2] + (heads, self.size))
 
     def _turned(self, values):
         if not self.rotary:
             return values
-        angles = rotary_angles(self.time, self.size)
-        cosines, sines = (jnp.asarray(each[:, None], values.dtype) for each in angles)
+        return self.turn(values, *[jnp.asarray(each, values.dtype) for each in rotary_angles(self.time, self.size)])
+
+    @staticmethod
+    def turn(values, cosines, sines):
+        """Turn the pairs of (batch, steps, heads, size) by the angles of their positions (steps, size / 2)."""
+        cosines, sines = cosines[:, None], sines[:, None]
         first, second = jnp.split(values, 2, axis=-1)
         return jnp.concatenate([first * cosines - second * sines, second * cosines + first * sines], axis=-1)
 

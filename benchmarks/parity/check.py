@@ -21,7 +21,7 @@ from benchmarks import (
     quantisation,
 )
 from benchmarks.errors import CannotTrain
-from benchmarks.parity import forked, quantised, timed_steps
+from benchmarks.parity import forked, generated, quantised, timed_steps
 from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.vocabulary.losses import l2_terms
 from benchmarks.workload import model_module, prepared
@@ -60,6 +60,8 @@ def check(request, enter):
         process.import_builder(request.builder, enter)  # once, for all the processes that are forked from this one
     if request.network is not None:
         answers = forked.in_a_process(_of_network, request, enter)
+    elif request.generation is not None:
+        answers = forked.in_a_process(_of_generation, request, enter)
     else:
         answers = _of_model(request, enter)
     result = {
@@ -149,6 +151,24 @@ def _of_inference_alone(request, enter):
         learning_rate=descent_rate(model_module(request.model, request.model_file)),
         gradients={},
         inferred=tensor(logits),
+        facts=process.facts(request, workload, session),
+    )
+
+
+def _of_generation(request, enter):
+    """Return the answers of a generator by the very steps that are timed: the first logits, and all tokens."""
+    session, workload = _start(request, enter, "generate")
+    enter("latency")
+    evidence = _evidence(session, workload)
+    logits, answers = generated.answer(session, workload.generation)
+    return dict(
+        evidence,
+        lacking=evidence["lacking"] + [features.TRAINING],
+        first_loss=None,
+        losses={},
+        gradients={},
+        inferred=tensor(logits),
+        generated=answers,
         facts=process.facts(request, workload, session),
     )
 
@@ -308,7 +328,7 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
     enter("build")
     maker = definitions.maker(request, builder)
     request = request._replace(mode=mode)
-    if mode == "infer":  # which one device does
+    if mode != "train":  # which one device does
         request = request._replace(gpus=min(request.gpus, 1), cpu_devices=1)
     workload = prepared(request)(maker.OPTIONS)
     if request.network is None and not timed:

@@ -81,27 +81,64 @@ def _grouped(keras, layer, rule):
             for projection in self.projections:
                 projection.build(tuple(input_shape[:-1]) + (features,))
 
+        def split(self, number, inputs):
+            """Map (batch, steps, features) to queries, keys or values (batch, steps, heads, size)."""
+            count = (heads, shared, shared)[number]
+            return ops.reshape(self.projections[number](inputs), (-1, inputs.shape[1], count, size))
+
+        def joined(self, attended, steps):
+            """Map what heads yield (batch, steps, heads, size) to (batch, steps, features)."""
+            return self.projections[3](ops.reshape(attended, (-1, steps, features)))
+
+        @staticmethod
+        def tables():
+            """Return the cosines and sines of every position (time, size / 2)."""
+            return rotary_angles(time, size)
+
         def call(self, inputs):
             """Map (batch, time, features) to the same."""
-            query, key, value = (
-                ops.reshape(projection(inputs), (-1, time, count, size))
-                for projection, count in zip(self.projections, (heads, shared, shared))
-            )
+            query, key, value = (self.split(number, inputs) for number in range(3))
             attended = ops.dot_product_attention(
                 self._turned(query), self._turned(key), value, is_causal=settings["causal"]
             )
-            return self.projections[3](ops.reshape(attended, (-1, time, features)))
+            return self.joined(attended, time)
 
         @staticmethod
         def _turned(values):
             if not settings["rotary"]:
                 return values
-            angles = rotary_angles(time, size)
-            cosines, sines = (ops.cast(ops.convert_to_tensor(each[:, None]), values.dtype) for each in angles)
-            first, second = ops.split(values, 2, axis=-1)
-            return ops.concatenate([first * cosines - second * sines, second * cosines + first * sines], axis=-1)
+            tables = (ops.cast(ops.convert_to_tensor(each), values.dtype) for each in rotary_angles(time, size))
+            return turn(ops, values, *tables)
 
     return GroupedAttention()
+
+
+def turn(ops, values, cosines, sines):
+    """Turn the pairs of (batch, steps, heads, size) by the angles of their positions (steps, size / 2)."""
+    cosines, sines = cosines[:, None], sines[:, None]
+    first, second = ops.split(values, 2, axis=-1)
+    return ops.concatenate([first * cosines - second * sines, second * cosines + first * sines], axis=-1)
+
+
+class _OfKeras:
+    """The projections of an attention of Keras' own, which Keras keeps to itself, and its own decoders use."""
+
+    def __init__(self, native):
+        self._projections = (native._query_dense, native._key_dense, native._value_dense)
+        self._output = native._output_dense
+
+    def split(self, number, inputs):
+        """Map (batch, steps, features) to queries, keys or values (batch, steps, heads, size)."""
+        return self._projections[number](inputs)
+
+    def joined(self, attended, _steps):
+        """Map what heads yield (batch, steps, heads, size) to (batch, steps, features)."""
+        return self._output(attended)
+
+
+def projections(native, layer):
+    """Return what makes the queries, keys and values of an attention, and joins what its heads yield."""
+    return _OfKeras(native) if _is_plain(layer) else native
 
 
 def positions(keras, **rule):

@@ -1,0 +1,76 @@
+"""Generation by Keras layers on TensorFlow, with keys and values in variables of a fixed size.
+
+A step writes its keys and values to their places, and attention masks what lies behind it.
+"""
+
+import tensorflow as tf
+
+from benchmarks.errors import Unsupported
+from benchmarks.native.keras import transformer
+
+
+class TensorFlowDecoder:
+    """The layers of a recorded model as functions from the next steps to the logits of the last one."""
+
+    def __init__(self, layers, made, lengths, batch_size):
+        ops = getattr(tf.keras, "ops", None)
+        if ops is None or not hasattr(ops, "dot_product_attention"):
+            raise Unsupported("generation needs Keras 3.7 or newer; here is Keras %s" % tf.keras.__version__)
+        self._ops, self._layers, self._made = ops, layers, made
+        self._capacity, self._batch_size = sum(lengths) - 1, batch_size  # the last token has no step after it
+        self._held = {layer.name: self._empty(layer, native) for layer, native in zip(layers, made) if _attends(layer)}
+
+    def _empty(self, layer, native):
+        settings, dtype = layer.settings, native.compute_dtype
+        shape = (self._batch_size, self._capacity, settings["key_value_heads"], settings["size"])
+        return tuple(tf.Variable(tf.zeros(shape, dtype), trainable=False) for _ in range(2))
+
+    def after_prompt(self, prompt):
+        """Map a prompt (batch, steps) to the logits (batch, tokens) after it."""
+        return self._logits(prompt, None)
+
+    def after_step(self, tokens, position):
+        """Map the tokens (batch,) at a position to the logits (batch, tokens) after them."""
+        return self._logits(tokens[:, None], position)
+
+    def _logits(self, tokens, position):
+        values = {0: tokens}
+        for number, (layer, native) in enumerate(zip(self._layers, self._made), 1):
+            taken = [values[each] for each in layer.inputs]
+            if layer.kind == "attention":
+                values[number] = self._attended(layer, native, taken[0], position)
+            elif layer.kind == "positions":
+                own = _steps_of(tf.convert_to_tensor(native.vectors), position, taken[0].shape[1])
+                values[number] = taken[0] + tf.cast(own, taken[0].dtype)
+            elif number == len(self._layers):  # the score of a token is asked of the last step alone
+                return tf.cast(native(taken[0][:, -1]), tf.float32)
+            else:
+                values[number] = transformer.called(native, layer, taken)
+        raise ValueError("a model ends in a layer that scores tokens")
+
+    def _attended(self, layer, native, inputs, position):
+        """Map (batch, steps, features) to the same."""
+        steps, own = inputs.shape[1], transformer.projections(native, layer)
+        query, key, value = (own.split(number, inputs) for number in range(3))
+        if layer.settings["rotary"]:
+            tables = [_steps_of(tf.cast(each, query.dtype), position, steps) for each in own.tables()]
+            query, key = (transformer.turn(self._ops, each, *tables) for each in (query, key))
+        begin, end = (0, steps) if position is None else (position, position + 1)
+        for variable, new in zip(self._held[layer.name], (key, value)):
+            variable[:, begin:end].assign(new)
+        if position is None:
+            attended = self._ops.dot_product_attention(query, key, value, is_causal=True)
+        else:
+            seen = (tf.range(self._capacity) <= position)[None, None, None, :]
+            keys, values = (tf.convert_to_tensor(each) for each in self._held[layer.name])
+            attended = self._ops.dot_product_attention(query, keys, values, mask=seen)
+        return own.joined(attended, steps)
+
+
+def _attends(layer):
+    return layer.kind == "attention"
+
+
+def _steps_of(table, position, steps):
+    """Return the rows of a table that belong to some steps, the first of which is at a position, or at 0."""
+    return table[:steps] if position is None else table[position : position + 1]
