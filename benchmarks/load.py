@@ -1,7 +1,7 @@
 """Load on a session, by requests that one server answers in the order of their arrival.
 
-A request asks for one sample. The server takes what waits, at most a batch, runs one step, fetches its outputs, and takes
-what waits by then. A session has a fixed shape, so that a batch with fewer requests takes as long as a full one.
+A request asks for one sample. The server takes what waits, at most a batch, runs one step, fetches its outputs, and
+takes what waits by then. A session has a fixed shape, so that a batch with fewer requests takes as long as a full one.
 
 A schedule of arrivals is drawn before the clock starts, and nothing that the server does moves it. So no other thread
 offers the requests, none competes with the framework, and a server that stalls finds all that has arrived meanwhile.
@@ -22,7 +22,9 @@ SPIN_S = 0.0005
 """The end of a wait, in which the clock is read and not slept: sleeping goes on for longer than it is told."""
 
 LoadClock = namedtuple("LoadClock", "wall cpu sleep spin_s")
-LoadClock.__doc__ = """Wall time and CPU time as of `measure.Clock`, what sleeps for some seconds, and how long it spins."""
+LoadClock.__doc__ = (
+    """Wall time and CPU time as of `measure.Clock`, what sleeps for some seconds, and how long it spins."""
+)
 SYSTEM_CLOCK = LoadClock(measure.SYSTEM_CLOCK.wall, measure.SYSTEM_CLOCK.cpu, time.sleep, SPIN_S)
 
 Answered = namedtuple("Answered", "arrival_s begin_s end_s batches first_s last_s")

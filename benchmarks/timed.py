@@ -18,7 +18,8 @@ def answer(request, enter):
 def execute(request, enter, measuring=measure.measure):
     """Carry out a checked request and return the result as plain values.
 
-    `enter(phase)` is called when a phase begins, and `measuring` measures the session. Raises a `Failure` whose class carries the exit code.
+    `enter(phase)` is called when a phase begins, and `measuring` measures the session. Raises a `Failure` whose class
+    carries the exit code.
     """
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     process.prepare(request)
@@ -54,8 +55,7 @@ def execute(request, enter, measuring=measure.measure):
     facts = process.facts(request, work, session)
     if products:
         facts["products"] = products
-    own = {name: getattr(measurement, name) for name in ("requests", "generation")}
-    return dict({name: value for name, value in own.items() if value is not None}, **{
+    result = {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
         "cell": request.cell,
@@ -73,7 +73,9 @@ def execute(request, enter, measuring=measure.measure):
         "memory": memory,
         "used": telemetry.used(),
         "facts": facts,
-    })  # fmt: skip
+    }
+    own = ((name, getattr(measurement, name)) for name in ("requests", "generation"))
+    return dict(result, **{name: value for name, value in own if value is not None})
 
 
 class _Peaks:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from orchestrator import modes
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize, OwnSearch
+from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.rules import ModeRules
 from orchestrator.modes.parts.settings import (
     PARITY_BATCH,
@@ -140,6 +141,8 @@ class Workload:
     feed: OwnFeed = Feed.PLACED
     workers: OwnWorkers = 0
     scaling: OwnScaling = Scaling.WEAK
+    load: OwnLoad = None
+    """The load of a mode that takes one; None in other modes."""
     searches: OwnSearch = False
     """True if it looks for the largest batch that fits, beginning with `batch_size`."""
     size: OwnSize = ""
@@ -164,6 +167,7 @@ class Workload:
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
         suffix += feed_suffix(self.feed, self.workers) + scaling_suffix(self.scaling)
         suffix += f"-size={self.size}" if self.size else ""
+        suffix += self.load.suffix if self.load else ""
         return f"{self.model}-{self.mode}-b{self.batch}{suffix}"
 
     def global_batch(self, system: System) -> int:

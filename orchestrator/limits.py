@@ -12,6 +12,10 @@ MAX_BLOCKS = 10_000
 """Timed blocks of one repeat, each of which is kept with its conditions."""
 MAX_LATENCY_STEPS = 1_000_000
 """Single steps of one repeat, each of which is kept."""
+MAX_CLIENTS = 100_000
+"""Requests under way at any time."""
+MIN_RATE, MAX_RATE = 1e-3, 1e6
+"""Requests per second of a server."""
 MAX_PARITY_BATCH = 4096
 MAX_CPUS = 4096
 MAX_GPUS = 64

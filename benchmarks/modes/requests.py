@@ -1,16 +1,17 @@
 """Requests under load, each for one sample, which one server answers in batches.
 
-`benchmarks.load` says how. A latency counts from the moment at which a request arrives, by the schedule if there is one,
-until its outputs are in the host's memory.
+`benchmarks.load` says how. A latency counts from the moment at which a request arrives, by the schedule if there is
+one, until its outputs are in the host's memory.
 """
 
 from benchmarks import load, timed
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.measure import percentile
-from benchmarks.modes.infer import TIMING as TIMING
+from benchmarks.modes import infer
 
-TRAINS = False
+TRAINS = infer.TRAINS
+TIMING = infer.TIMING
 LOAD = {"scenario": load.SINGLE_STREAM, "requests": load.REQUESTS}
 """The load of the command line, if it names no other."""
 

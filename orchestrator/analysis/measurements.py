@@ -9,10 +9,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from orchestrator.analysis.answers import Answers, answers
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
 from orchestrator.analysis.variance import RepeatScatter, repeat_scatter
+from orchestrator.modes.parts.load import Load
 from orchestrator.results.contract import Block, Result, steady_blocks
 from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.telemetry.contract import Telemetry
@@ -160,6 +162,9 @@ class RepeatMeasurement:
     search: Annotated[LargestBatch | None, Field(exclude_if=_is_none)] = None
     """The search for the largest batch; all else is then that of the largest try that fitted. None without one."""
 
+    requests: Annotated[Answers | None, Field(exclude_if=_is_none)] = None
+    """The answers to requests; None without load."""
+
     @property
     def largest_batch(self) -> int | None:
         """The samples of the largest batch that fits; None if it was not looked for."""
@@ -172,13 +177,18 @@ class RepeatMeasurement:
 
 
 def repeat_measurement(
-    result: Result, create_s: float | None, telemetry: Telemetry | None = None, *, in_epochs: bool = False
+    result: Result,
+    create_s: float | None,
+    telemetry: Telemetry | None = None,
+    *,
+    in_epochs: bool = False,
+    load: Load | None = None,
 ) -> RepeatMeasurement:
     """Return the figures of one repeat from its raw samples, and from the series of its GPUs if it has one.
 
     `create_s` is the host's time to start the container, if known. With `in_epochs`, each timed block is an epoch, and
-    the steady state begins with the second. Raises `ValueError` if a block has no finite rate, as the smallest positive
-    durations have none.
+    the steady state begins with the second. `load` is that of its cell, if it has one. Raises `ValueError` if a block
+    has no finite rate, as the smallest positive durations have none.
     """
     counted = steady_blocks(result.blocks, epochs=in_epochs)
     spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
@@ -207,6 +217,7 @@ def repeat_measurement(
         steady_peak_device_bytes=result.memory.steady_peak_device_bytes,
         scatter=repeat_scatter(result, epochs=in_epochs),
         search=result.largest_batch,
+        requests=answers(result, load) if load else None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from orchestrator.modes.parts.figures import StepTimes, TimedEpochs
+from orchestrator.modes.parts.figures import RequestShares, StepTimes, TimedEpochs
 from orchestrator.results.scripts.contract import ScriptResult
 
 
@@ -19,6 +19,7 @@ class PrintedFigures:
     phases_s: Sequence[tuple[str, float]] = ()
     latency: StepTimes | None = None
     epochs: TimedEpochs | None = None
+    requests: RequestShares | None = None
     peak_device_bytes: int | None = None
     largest_batch: int | None = None
     joules_per_sample: float | None = None

@@ -41,6 +41,7 @@ from orchestrator.matrix.values.kinds import (
     VersionText,
     Word,
 )
+from orchestrator.matrix.values.loads import LoadShape
 from orchestrator.matrix.values.shapes import OutputEntry, SettingsShape, Shape, WorkShape, or_short
 from orchestrator.modes import OF_SUBJECTS
 from orchestrator.modes.parts.settings import Feed, Scaling
@@ -120,7 +121,7 @@ class DrawnEntry(Shape):
     )
 
 
-class ModelEntry(WorkShape):
+class ModelEntry(WorkShape, LoadShape):
     """A model with its axes, and how it differs from the rest of the matrix."""
 
     model_config = ConfigDict(json_schema_extra=or_short("Name of a model.", ["lenet"]))
@@ -215,7 +216,7 @@ class ScriptEntry(Shape):
     expect: Status | None = Field(None, description="The outcome that is no failure here, such as timeout.")
 
 
-class RuleEntry(Shape):
+class RuleEntry(LoadShape):
     """Cells that match every key given; other keys are options of frameworks."""
 
     model_config = ConfigDict(extra="allow")

@@ -20,6 +20,7 @@ from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.matrix.subjects import section as subjects
+from orchestrator.matrix.values import loads
 from orchestrator.matrix.values.shapes import OutputEntry, shortening
 from orchestrator.modes import AXES
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
@@ -235,6 +236,7 @@ def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place
         feeds=entry.feed or (Feed.PLACED,),
         workers=entry.workers or (0,),
         scalings=entry.scaling or (Scaling.WEAK,),
+        load=loads.axes(entry),
         sizes=entry.size or tuple(info.sizes)[:1],
         axes=tuple(entry.axes.items()),
     )
@@ -272,6 +274,7 @@ def _rule(entry: file.RuleEntry, place: str) -> Rule:
         feeds=entry.feed or (),
         workers=entry.workers or (),
         scalings=entry.scaling or (),
+        load=loads.axes(entry),
         pythons=entry.python or (),
         options=tuple((name, values) for name, values in entry.options.items() if name not in AXES),
         axes=tuple((name, values) for name, values in entry.options.items() if name in AXES),

@@ -14,6 +14,7 @@ from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes,
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
+from orchestrator.matrix.values import loads
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 
 
@@ -93,6 +94,7 @@ def _model(axes: ModelAxes, file: dict[str, Any]) -> dict[str, Any]:
         **({"feed": [feed.value for feed in axes.feeds]} if axes.feeds != (Feed.PLACED,) else {}),
         **({"workers": list(axes.workers)} if axes.workers != (0,) else {}),
         **({"scaling": [each.value for each in axes.scalings]} if axes.scalings != (Scaling.WEAK,) else {}),
+        **loads.long_form(axes.load),
         **({"size": list(axes.sizes)} if axes.sizes else {}),
         **_lists(axes.axes),
         **settings,
@@ -126,6 +128,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "feed": tuple(feed.value for feed in rule.feeds),
         "workers": rule.workers,
         "scaling": tuple(each.value for each in rule.scalings),
+        **loads.long_form(rule.load),
         "python": rule.pythons,
         **_lists(rule.options),
         **_lists(rule.axes),

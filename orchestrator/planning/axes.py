@@ -12,11 +12,13 @@ from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Se
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
 from orchestrator.matrix.sizes import every
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
-from orchestrator.modes.parts.settings import Scaling
+from orchestrator.modes.parts.load import Load
+from orchestrator.modes.parts.settings import Feed, Scaling
 from orchestrator.modes.parts.sizes import size_text
 from orchestrator.modes.parts.subjects import AxisValues
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
+from orchestrator.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,10 @@ def count(grid: Grid, catalog: Catalog) -> int:
     """Return the number of combinations that a grid spans, before anything is left out."""
     works = sum(
         len(model.batch_sizes) * len(model.datasets) * len(model.fed) * len(model.scalings) * _shapes(model)
+        * len(_loads(model, mode))
         for model in grid.models
-    ) * len(grid.modes)
+        for mode in grid.modes
+    )  # fmt: skip
     works += sum(1 for axes in grid.subjects for _ in subject_workloads(axes))
     return sum(
         len(axes.versions)
@@ -146,10 +150,11 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
         for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
             searches, batch = size == MAX, _begun_with(size, known[model.name], datasets[dataset])
             reason = unsuitable(datasets[dataset], known[model.name], batch)
-            for (scaling, gpus), (size_text, of_size) in product(_scalings(model, mode), _sizes(model, known)):
+            ways = product(_loads(model, mode), tuple(_scalings(model, mode)), _sizes(model, known))
+            for load, (scaling, gpus), (size_text, of_size) in ways:
                 workload = Workload(
                     model.name, mode, batch, dataset, of_size,
-                    feed=feed, workers=workers, scaling=scaling, searches=searches, size=size_text,
+                    feed=feed, workers=workers, scaling=scaling, searches=searches, size=size_text, load=load,
                 )  # fmt: skip
                 yield PlannedWork(workload, workload.label, model.settings, reason, gpus=gpus)
     for entry in grid.subjects:
@@ -176,6 +181,27 @@ def _sizes(model: ModelAxes, known: Mapping[str, ModelInfo]) -> tuple[tuple[str,
     sizes = known[model.name].sizes
     found = every(sizes, model.sizes or tuple(sizes)[:1], dict(model.axes))
     return tuple((size_text(*text), tuple(axes.items())) for axes, text in found) or (("", ()),)
+
+
+def _loads(model: ModelAxes, mode: Mode) -> tuple[Load | None, ...]:
+    """Return every load of a model in a mode, or none where the mode takes none."""
+    return model.load.loads if modes.RULES[mode].takes_load else (None,)
+
+
+def unloaded(work: Workload) -> str:
+    """Return the reason that a work cannot be done under its load, or "" if it can be, or has none."""
+    load = work.load
+    if load is None:
+        return ""
+    if work.searches:
+        return f"the largest batch is that of a step: ask for it in another mode than {work.mode}"
+    if work.feed is not Feed.PLACED:
+        return f"the mode {work.mode} takes placed batches alone, and not the feed {work.feed}"
+    if load.clients is not None and load.clients < work.batch_size:
+        under_way = counted(load.clients, "request")
+        more = f"give a batch_size of at most {load.clients}"
+        return f"{under_way} under way cannot fill a batch of {work.batch_size}, which is computed in full; {more}"
+    return ""
 
 
 def _begun_with(size: BatchSize, model: ModelInfo, dataset: DatasetInfo) -> int:

@@ -12,6 +12,7 @@ from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
     FedCell,
     GpuCell,
+    LoadedCell,
     PlanData,
     PlannedCell,
     PlannedFile,
@@ -102,6 +103,7 @@ def _cell(cell: Cell) -> PlannedCell:
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         **_searched(workload),
+        **_loaded(workload),
         **_fed(workload),
         **_shared(workload),
         "options": dict(cell.options),
@@ -125,6 +127,8 @@ def _shorter(cell: Cell) -> ShorterCell:
     duration, usual, shorter = cell.duration, Duration(), ShorterCell()
     if cell.workload.axes and cell.workload.rules.subjects:
         shorter["axes"] = dict(cell.workload.axes)
+        return shorter
+    if cell.workload.load:
         return shorter
     if duration.blocks != usual.blocks:
         shorter["blocks"] = duration.blocks
@@ -152,6 +156,21 @@ def _wished(system: System) -> GpuCell:
 def _searched(workload: Workload) -> SearchedCell:
     """Return the mark of a search for the largest batch."""
     return {"searches": True} if workload.searches else {}
+
+
+def _loaded(workload: Workload) -> LoadedCell:
+    """Return the keys of a load."""
+    load, keys = workload.load, LoadedCell()
+    if load is None:
+        return keys
+    keys["scenario"], keys["requests"] = load.scenario, load.requests
+    if load.concurrency is not None:
+        keys["concurrency"] = load.concurrency
+    if load.rate is not None:
+        keys["rate"] = load.rate
+    if load.latency_limit_s is not None:
+        keys["latency_limit_s"] = load.latency_limit_s
+    return keys
 
 
 def _fed(workload: Workload) -> FedCell:

@@ -5,6 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
+from orchestrator.modes.parts.load import Scenario
 from orchestrator.modes.parts.settings import Feed, Profile, Scaling
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
@@ -47,6 +48,16 @@ class SearchedCell(TypedDict, total=False):
     searches: bool
 
 
+class LoadedCell(TypedDict, total=False):
+    """The load of a cell, in the mode `requests` alone, each key only where it is set."""
+
+    scenario: Scenario
+    requests: int
+    concurrency: int
+    rate: float
+    latency_limit_s: float
+
+
 class FedCell(TypedDict, total=False):
     """The feed of a cell, if it is off its default."""
 
@@ -68,7 +79,7 @@ class GpuCell(TypedDict, total=False):
     mig: str
 
 
-class PlannedCell(ShorterCell, SearchedCell, FedCell, SharedCell, GpuCell):
+class PlannedCell(ShorterCell, SearchedCell, LoadedCell, FedCell, SharedCell, GpuCell):
     """A cell of a plan, as a flat row."""
 
     id: str

@@ -268,11 +268,14 @@ class _Draft:
         """Return the reason that a work cannot be done on a site, or an empty text."""
         info = self.models.get(work.workload.model) if work.is_of_model else None
         if info and info.network:
-            return networks.unfit(site.framework, work.workload, self.catalog)
+            unfit = networks.unfit(site.framework, work.workload, self.catalog)
+            return unfit or axes.unloaded(work.workload)
         return self._unshared(site, work)
 
     def _unshared(self, site: _Site, work: PlannedWork) -> str:
         asked, system = work.workload, site.system
+        if why_not := axes.unloaded(asked):
+            return why_not
         return "" if work.script else axes.unsearched(asked, system) or axes.unshared(asked, system, self.datasets)
 
     def _definition(self, site: _Site, work: PlannedWork) -> str:

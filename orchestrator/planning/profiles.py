@@ -60,13 +60,16 @@ def shorter(measure: Measure, profile: Profile, work: PlannedWork, info: ModelIn
 
 
 def timed(work: PlannedWork, duration: Duration, profile: Profile | None) -> Duration:
-    """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask.
+    """Return a duration with as many blocks and single steps as the load or the axes of the mode ask for, if they ask.
 
     A profile has fewer of them, and leaves the axes as they are, as they name the cell. A search for the largest batch
     has its own duration.
     """
     if work.workload.searches:
         return STEPS
+    if load := work.workload.load:
+        requests = min(load.requests, profile.steps) if profile else load.requests
+        return Duration(duration.warmup_steps, requests, None, 1, requests)
     if work.calls is None:
         return duration
     blocks, each = work.calls

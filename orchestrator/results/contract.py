@@ -9,10 +9,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode
+from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
 from orchestrator.results.facts import Facts
 from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.outputs import Outputs
+from orchestrator.results.requests import RequestMoments
 from orchestrator.user_files import NetworkInput, SequenceInput, Take
 
 SCHEMA: Literal[1] = 1
@@ -113,6 +115,8 @@ class Request(Strict):
     """File next to the request whose `start` makes the session, for a framework's own definition of the model."""
     axes: Annotated[dict[str, int], Field(exclude_if=lambda axes: not axes)] = {}
     """Axes of the mode itself, such as the size of an operator; empty for models and scripts."""
+    load: OwnLoad = None
+    """The load of the mode `requests`; None in other modes."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity/contract.py`)."""
     script: ScriptRequest | None = None
@@ -225,7 +229,7 @@ class Conditions(Strict):
 
 
 class Block(Strict):
-    """Consecutive steps, synchronised only at both ends."""
+    """Consecutive steps, synchronised only at both ends. Under load, all that were run for the requests that count."""
 
     steps: Some
     samples: Some
@@ -326,7 +330,7 @@ class Result(Strict):
     blocks: Annotated[tuple[Block, ...], Field(min_length=1)]
     """The timed blocks; in an epoch run each epoch is a block, and the first is still here."""
     latency_s: tuple[Taken, ...]
-    """One wall time per step of a separate pass that is synchronised at every step."""
+    """One wall time per step of a separate pass that is synchronised at every step; under load, one per request."""
     latency_conditions: Conditions | None = None
     """Of that whole pass."""
     loss: Loss | None
@@ -336,6 +340,8 @@ class Result(Strict):
     memory: Memory
     used: Used | None = None
     """None in older results."""
+    requests: Annotated[RequestMoments | None, Field(exclude_if=lambda requests: requests is None)] = None
+    """The moments of every request; None without load."""
     outputs: Annotated[Outputs | None, Field(exclude_if=lambda outputs: outputs is None)] = None
     """Of an operator; None in other modes, and where nothing is computed."""
     largest_batch: Annotated[LargestBatch | None, Field(exclude_if=lambda search: search is None)] = None

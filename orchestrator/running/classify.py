@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Status
 from orchestrator.modes import RULES
+from orchestrator.modes.parts.load import Load
 from orchestrator.processes import Cause, last_line
 from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import (
@@ -14,6 +15,7 @@ from orchestrator.results.contract import (
     Result,
 )
 from orchestrator.results.largest_batch import LargestBatch, broken_search
+from orchestrator.results.requests import RequestMoments, broken_requests
 from orchestrator.results.scripts import contract as scripts
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.runtimes import STOPPED, Ended, Task
@@ -80,7 +82,18 @@ def discrepancy(request: Request, result: Result) -> str | None:
         return f"result.json has {'no' if request.largest_batch else 'a'} search for the largest batch"
     if result.largest_batch is not None:
         return _wrong_search(request, result, result.largest_batch)
+    if (result.requests is not None) is not (request.load is not None):
+        return f"result.json has {'no ' if request.load else ''}requests; the mode is {request.mode}"
+    if request.load and result.requests:
+        return _wrong_load(request.load, request.batch_size, result, result.requests)
     return _wrong_samples(request.batch_size, result) or _wrong_steps(request, result)
+
+
+def _wrong_load(load: Load, batch_size: int, result: Result, moments: RequestMoments) -> str | None:
+    samples, steps = sum(block.samples for block in result.blocks), sum(block.steps for block in result.blocks)
+    if samples != len(moments.arrival_s) or not steps <= samples <= steps * batch_size:
+        return f"result.json counts {samples} requests in {steps} batches of at most {batch_size}"
+    return broken_requests(load, moments, result.latency_s, batch_size)
 
 
 def _wrong_search(request: Request, result: Result, search: LargestBatch) -> str | None:

@@ -1,8 +1,11 @@
 """From a planned cell to the request that its container reads."""
 
+from dataclasses import replace
+
 from orchestrator.catalog import idle_builders
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, Plan, System, variables, without_variables
+from orchestrator.modes.parts.load import Load
 from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, NetworkRequest, Request
 from orchestrator.user_files import MountedData, Network
 
@@ -23,6 +26,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         mode=cell.workload.mode,
         axes=_axes(cell),
         batch_size=cell.global_batch,
+        load=_load(cell),
         largest_batch=cell.workload.searches,
         dataset=cell.workload.dataset,
         feed=cell.workload.feed,
@@ -43,6 +47,12 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         # block may be as short as it likes.
         min_block_s=0.0 if builder in idle_builders() or cell.workload.rules.subjects else MIN_BLOCK_S,
     )
+
+
+def _load(cell: Cell) -> Load | None:
+    """Return the load with the requests that are asked, of which a profile takes fewer than the id says."""
+    load = cell.workload.load
+    return replace(load, requests=cell.duration.steps or load.requests) if load else None
 
 
 def _axes(cell: Cell) -> dict[str, int]:

@@ -6,8 +6,28 @@ import re
 from orchestrator.limits import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
+_LEAST_LATENCY_S = 1e-6
 _POWER = {"k": 1, "m": 2, "g": 3, "t": 4}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?\s*(?:(\d+(?:\.\d+)?)m)?\s*(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
+
+
+_LATENCY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s)", re.ASCII)
+
+
+def latency_s(value: object) -> float:
+    """Return the seconds of a latency, such as `100ms`, `1.5s` or a number of seconds.
+
+    Raises `ValueError` with a sentence for people.
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        seconds = float(value)
+    elif isinstance(value, str) and (match := _LATENCY.fullmatch(value.strip())):
+        seconds = float(match[1]) / (1000 if match[2] == "ms" else 1)
+    else:
+        raise ValueError(f"{value!r} is no latency; write 100ms, 1.5s or a number of seconds")
+    if not _LEAST_LATENCY_S <= seconds <= MAX_SECONDS:  # nor is a NaN
+        raise ValueError(f"{value} is no latency from 1 microsecond to 30 days; write 100ms, for example")
+    return seconds
 
 
 def size_bytes(value: object) -> int:

@@ -56,6 +56,14 @@ class TimedEpochs(Protocol):
         """The scores after each epoch, or nothing if none was evaluated."""
 
 
+class RequestShares(Protocol):
+    """The answers of a repeat under load."""
+
+    @property
+    def in_time(self) -> float | None:
+        """The share of the requests that were answered within the limit; None without a limit."""
+
+
 class RepeatFigures(Protocol):
     """The figures of one repeat."""
 
@@ -70,6 +78,10 @@ class RepeatFigures(Protocol):
     @property
     def latency(self) -> StepTimes | None:
         """Times of single steps, or None without any."""
+
+    @property
+    def requests(self) -> RequestShares | None:
+        """The answers to requests, or None if there was no load."""
 
     @property
     def epochs(self) -> TimedEpochs | None:

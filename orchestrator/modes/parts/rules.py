@@ -55,6 +55,8 @@ class ModeRules:
     """True if steps are timed and cells ranked; false of scripts, and of searches for the largest batch."""
     subjects: Subjects | None = None
     """The subjects and the axes of a mode that measures no models; None for models and scripts."""
+    takes_load: bool = False
+    """True if a load says when its samples are asked for, and not the harness."""
     has_loss: bool = False
     """True if a result must hold the loss of its steps, and false if it must hold none."""
     evaluates: bool = False

@@ -7,6 +7,7 @@ from orchestrator import limits
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System, Workload
 from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
+from orchestrator.modes.parts.load import Scenario
 from orchestrator.modes.parts.settings import Feed
 
 Check = Callable[[str], bool]
@@ -103,6 +104,27 @@ def _workload(workload: Workload) -> Iterator[str]:
     most = limits.MAX_WORKERS if workload.feed is Feed.LOADER else 0
     if not 0 <= workload.workers <= most:
         yield f"{workload.workers} workers do not go with the feed {workload.feed}"
+    yield from _load(workload)
+
+
+def _load(workload: Workload) -> Iterator[str]:
+    load = workload.load
+    if (load is not None) is not workload.rules.takes_load:
+        yield f"the mode {workload.mode} {'takes no' if load else 'needs a'} load"
+    if load is None:
+        return
+    fitting = (load.concurrency is not None, load.rate is not None)
+    if fitting != (load.scenario is Scenario.CLOSED, load.scenario is Scenario.SERVER):
+        yield f"the scenario {load.scenario} has a concurrency if it is closed, and a rate if it is server"
+    numbers = {
+        "requests": (load.requests, 1, limits.MAX_LATENCY_STEPS),
+        "concurrency": (load.concurrency, 1, limits.MAX_CLIENTS),
+        "rate": (load.rate, limits.MIN_RATE, limits.MAX_RATE),
+        "latency_limit": (load.latency_limit_s, 0, limits.MAX_SECONDS),
+    }
+    for name, (value, least, most) in numbers.items():
+        if value is not None and not least <= value <= most:
+            yield f"{value:g} is no {name} from {least:g} to {most:g}"
 
 
 def _cell(cell: Cell, images: dict[str, None]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from statistics import median
 from orchestrator.catalog import DatasetInfo, ModelInfo, idle_builders
 from orchestrator.domain import Cell
 from orchestrator.modes import RULES
+from orchestrator.modes.parts.load import Load
 from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.planning.parity import Check
 
@@ -180,6 +181,8 @@ class Durations:
         """Return the seconds of the warm-up, the timed steps or epochs with their evaluations, and the latency pass."""
         work, duration = cell.workload, cell.duration
         step_s = pass_s * _passes(cell) * cell.global_batch
+        if work.load:
+            return max(duration.warmup_steps * step_s, WARM_UP_S) + self._load_s(cell, work.load, step_s)
         latency_s = self._latency_s(duration.latency_steps, step_s)
         if duration.epochs:
             trained, tested = self._samples(cell)
@@ -191,6 +194,13 @@ class Durations:
         warm_up_s = max(duration.warmup_steps * step_s, WARM_UP_S)
         timed_s = max(max(duration.steps or 0, duration.blocks) * step_s, duration.blocks * BLOCK_S)
         return warm_up_s + timed_s + latency_s
+
+    @staticmethod
+    def _load_s(cell: Cell, load: Load, step_s: float) -> float:
+        """Return the seconds of all requests: those of the server, or of their arrivals if these take longer."""
+        requests = cell.duration.steps or load.requests
+        served_s = requests / min(cell.global_batch, load.clients or cell.global_batch) * step_s
+        return max(served_s, requests / load.rate) if load.rate else served_s
 
     def _latency_s(self, wanted: int, step_s: float) -> float:
         """Return the seconds of the latency pass.

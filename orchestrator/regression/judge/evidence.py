@@ -95,7 +95,8 @@ def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
 
 def measured(result: Result, outcome: Outcome, cell: Cell) -> RepeatMeasurement:
     """Return the figures of a repeat. Raises `ValueError` if a block has no finite rate."""
-    return repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None)
+    in_epochs = cell.duration.epochs is not None
+    return repeat_measurement(result, outcome.create_s, in_epochs=in_epochs, load=cell.workload.load)
 
 
 def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> Values:

@@ -143,9 +143,12 @@ def _measured(outcome: Outcome, item: Stored, cell: Cell) -> tuple[RepeatMeasure
         return None, outcome
     if item.result is None:
         return None, replace(outcome, status=Status.INVALID_RESULT, reason=outcome.reason or NO_RESULT)
-    in_epochs = cell.duration.epochs is not None
+    in_epochs, load = cell.duration.epochs is not None, cell.workload.load
     try:
-        return repeat_measurement(item.result, outcome.create_s, item.telemetry, in_epochs=in_epochs), outcome
+        return (
+            repeat_measurement(item.result, outcome.create_s, item.telemetry, in_epochs=in_epochs, load=load),
+            outcome,
+        )
     except ValueError as error:
         return None, replace(outcome, status=Status.INVALID_RESULT, reason=f"result.json: {error}")
 

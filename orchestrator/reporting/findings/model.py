@@ -57,8 +57,8 @@ class CellReport:
 
     @property
     def step_s(self) -> float | None:
-        """Wall time of one step by the throughput, None if nothing was measured."""
-        measured = self.measurement
+        """Wall time of one step by the throughput, None if nothing was measured, and under load."""
+        measured = None if self.cell.workload.load else self.measurement  # a load may leave the server idle
         return self.cell.global_batch / measured.throughput.value if measured and measured.throughput.value else None
 
 

@@ -61,8 +61,8 @@ def _axes(cell: Cell) -> dict[str, str]:
 
 
 def floor_lines(group: Group, fastest: str = "the fastest") -> list[str]:
-    """Describe each floor of a group in a line, none if nothing else was planned."""
-    return [_line(floor, fastest) for floor in group.floors] if group.places else []
+    """Describe each floor of a group in a line, none if nothing else was planned, and under load."""
+    return [_line(floor, fastest) for floor in group.floors] if group.places and not group.workload.load else []
 
 
 def _line(floor: Floor, fastest: str) -> str:
@@ -118,7 +118,7 @@ def metric_rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
     return [
         (
             clean_line(cell.label),
-            *(_estimate_text(metric, _estimated(metric, cell)) for metric in columns),
+            *(_estimate_text(metric, _estimated(metric, cell)) or _spread(metric, cell) for metric in columns),
         )
         for cell in cells
         if cell.measurement
@@ -186,9 +186,16 @@ def _estimated(metric: Metric, cell: CellReport) -> Estimate | None:
     return estimate(known) if known and min(known) > 0 else None
 
 
+def _spread(metric: Metric, cell: CellReport) -> str:
+    """Return the lowest and the highest repeat of a metric, as there is no geometric mean with a value of 0."""
+    known = [value for repeat in cell.repeats if (value := _value(metric, repeat)) is not None]
+    ends = dict.fromkeys(_figure_text(metric, end) for end in (min(known), max(known))) if known else {}
+    return "–".join(ends) or "–"
+
+
 def _estimate_text(metric: Metric, value: Estimate | None) -> str:
     if value is None:
-        return "–"
+        return ""
     ends = [_figure_text(metric, end) for end in (value.low, value.high) if end is not None]
     interval = f" ({'–'.join(ends)})" if len(ends) == 2 else ""
     return f"{_figure_text(metric, value.value)}{interval}"

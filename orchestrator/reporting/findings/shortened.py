@@ -37,7 +37,7 @@ def shortened_lines(cells: Sequence[CellReport], plan: Plan) -> Iterator[str]:
     for report in cells:
         work = report.cell.workload
         # An id names axes of subjects off their default.
-        of_axes = report.cell.script or (work.axes and work.rules.subjects) or work.searches
+        of_axes = report.cell.script or (work.axes and work.rules.subjects) or work.searches or work.load
         less = [] if of_axes else [*_less(report.cell, plan), *_missing(report)]
         if less:
             alike.setdefault(", ".join(less), []).append(report.cell.id)

@@ -162,6 +162,8 @@ def floor_finding(idle: Sequence[CellReport]) -> tuple[GroupFinding, str]:
     known = [f"a step of {cell.label} takes {seconds(cell.step_s)}" for cell in idle if cell.step_s is not None]
     if known:
         return GroupFinding.FLOOR, f"Nothing here computes anything: {listing(known)}."
+    if any(cell.measurement for cell in idle):
+        return GroupFinding.FLOOR, f"Nothing here computes anything: {listing([cell.label for cell in idle])}."
     counts = Counter(repeat.outcome.status for cell in idle for repeat in cell.repeats)
     ends = statuses([(status, counts[status]) for status in Status if counts[status]])
     return GroupFinding.NOTHING, f"Nothing was measured: {ends}."

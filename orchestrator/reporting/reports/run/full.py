@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
-from orchestrator.reporting.findings import largest_batches, shared_texts
+from orchestrator.reporting.findings import largest_batches, shared_texts, under_load
 from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_HEADS,
     EFFICIENCY_NOTE,
@@ -96,6 +96,9 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
         yield table(EFFICIENCY_HEADS, efficiencies, EFFICIENCY_NUMBERS)
     yield from _epochs(cells, group)
     measured = [cells[place.cell_id] for place in group.places]
+    if heads := under_load.heads(measured):
+        yield table(heads, under_load.rows(measured), range(1, len(heads)))
+        yield Paragraph(under_load.NOTE)
     if heads := shared_texts.metric_heads(measured):
         yield table(heads, shared_texts.metric_rows(measured), range(1, len(heads)))
         yield Paragraph(shared_texts.METRICS_NOTE)

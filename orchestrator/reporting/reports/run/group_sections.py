@@ -24,7 +24,7 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.document import Section
-from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings import shared_texts, under_load
 from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_HEADS,
     EFFICIENCY_NOTE,
@@ -101,6 +101,9 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     if any(cell.epochs for cell, _ in measured):
         yield _epochs(measured, names, group)
     of_mode = [cell for cell, _ in measured]
+    if heads := under_load.heads(of_mode):
+        yield table(heads, under_load.rows(of_mode), range(1, len(heads)))
+        yield Paragraph(under_load.NOTE)
     if heads := shared_texts.metric_heads(of_mode):
         yield table(heads, shared_texts.metric_rows(of_mode), range(1, len(heads)))
         yield Paragraph(shared_texts.METRICS_NOTE)

@@ -22,7 +22,7 @@ from orchestrator.reporting.blocks import (
     TableCell,
     table,
 )
-from orchestrator.reporting.findings import largest_batches, shared_texts
+from orchestrator.reporting.findings import largest_batches, shared_texts, under_load
 from orchestrator.reporting.findings.looks import remarks
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.shared_texts import parity_lines
@@ -141,6 +141,10 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
     yield from (Paragraph(line, Tone.FAINT) for line in (*waiting, *remarks(group)))
     yield from _epochs(group, cells)
     measured = [cells[place.cell_id] for place in group.places]
+    if heads := under_load.heads(measured):
+        yield Gap()
+        yield replace(table(heads, under_load.rows(measured), range(1, len(heads))), is_wide=True)
+        yield Paragraph(under_load.NOTE, Tone.FAINT)
     if heads := shared_texts.metric_heads(measured):
         yield Gap()
         yield replace(table(heads, shared_texts.metric_rows(measured), range(1, len(heads))), is_wide=True)

@@ -1,0 +1,36 @@
+"""Checks of the keys of a load, which belong to some modes and to some scenarios."""
+
+from collections.abc import Iterator
+
+from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.matrix.values.loads import KEYS, LoadShape
+from orchestrator.modes import UNDER_LOAD
+from orchestrator.modes.parts.load import Scenario
+from orchestrator.wording import listing_of
+
+NEEDED = {"concurrency": Scenario.CLOSED, "rate": Scenario.SERVER}
+"""The scenario that a key belongs to, which needs it."""
+_EXAMPLES = {"concurrency": "concurrency: 8", "rate": "rate: 20"}
+
+
+def mistakes(source: Source, loc: Loc, entry: LoadShape, free: frozenset[str] = frozenset()) -> Iterator[Mistake]:
+    """Yield the mistakes in the load of an entry of a model. Keys that are `free` may stand in any mode."""
+    written = [key for key in KEYS if getattr(entry, key) is not None and key not in free]
+    if written and not UNDER_LOAD & set(_modes(source)):
+        modes = listing_of(sorted(UNDER_LOAD), len(UNDER_LOAD))
+        yield source.mistake(
+            (*loc, written[0]), f"belongs to the mode {modes}; add it to modes, or drop this", key=True
+        )
+        return
+    scenarios = entry.scenario or (Scenario.SINGLE_STREAM,)
+    for key, scenario in NEEDED.items():
+        if getattr(entry, key) is not None and scenario not in scenarios:
+            text = f"belongs to the scenario '{scenario}'; add scenario: {scenario}, or drop this"
+            yield source.mistake((*loc, key), text, key=True)
+        elif getattr(entry, key) is None and scenario in scenarios:
+            yield source.mistake((*loc, "scenario"), f"'{scenario}' needs {key}, as in {_EXAMPLES[key]}")
+
+
+def _modes(source: Source) -> tuple[str, ...]:
+    modes = source.value.get("modes", ())
+    return tuple(each for each in (modes if isinstance(modes, list) else (modes,)) if isinstance(each, str))
