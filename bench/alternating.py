@@ -39,7 +39,7 @@ def main(path, pairs, seed):
     maker = definitions.maker(request, builder)
     session = maker.start(ModelWorkload(request, model, maker.OPTIONS))
     read, unread = (
-        measure._Timer(session, request.batch_size, measure.SYSTEM_CLOCK, each)
+        measure.Timer(session, request.batch_size, measure.SYSTEM_CLOCK, each)
         for each in (sampler, conditions.Unsampled())
     )
     unread.block(SETTLING)

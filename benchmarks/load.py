@@ -33,8 +33,8 @@ Answered.__doc__ = """Requests in the order of their arrival, with the moments o
     `batches` is how often the server ran a step for them, and the time from `first_s` to `last_s` is what it took."""
 
 
-class Schedule:
-    """Arrivals that are known before the first of them."""
+class Arrivals:
+    """Arrivals of a schedule, which are known before the first of them."""
 
     ramp = 0
     """Requests at the beginning that do not count."""
@@ -62,13 +62,13 @@ class Clients:
 def arrivals(load, seed):
     """Return where the requests of a load come from. Those of a rate are a Poisson process, drawn from the seed."""
     if load["scenario"] == OFFLINE:
-        return Schedule([0.0] * load["requests"])
+        return Arrivals([0.0] * load["requests"])
     if load["scenario"] == SERVER:
         draw, moment, moments = random.Random(seed), 0.0, []
         for _ in range(load["requests"]):
             moment += draw.expovariate(load["rate"])
             moments.append(moment)
-        return Schedule(moments)
+        return Arrivals(moments)
     return Clients(1 if load["scenario"] == SINGLE_STREAM else load["concurrency"])
 
 

@@ -19,7 +19,7 @@ def _is_none(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class AnsweredRequests:
     """The answers to the requests of one repeat."""
 
     requests: int
@@ -38,12 +38,12 @@ class Answers:
     It is 0 if that is shown, and None without a limit, or if fewer than 99 % of the requests were within it."""
 
 
-def answers(result: Result, load: Load) -> Answers:
+def answers(result: Result, load: Load) -> AnsweredRequests:
     """Return the figures of a result under load."""
     latency_s, waited_s = result.latency_s, result.requests.waited_s if result.requests else ()
     batches = sum(block.steps for block in result.blocks)
     in_time = None if load.latency_limit_s is None else _share_in_time(latency_s, load.latency_limit_s)
-    return Answers(
+    return AnsweredRequests(
         requests=len(latency_s),
         requests_per_batch=len(latency_s) / batches,
         waiting=sum(waited_s) / sum(latency_s),

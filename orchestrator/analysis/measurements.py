@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from orchestrator.analysis.answers import Answers, answers
+from orchestrator.analysis.answers import AnsweredRequests, answers
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
@@ -162,7 +162,7 @@ class RepeatMeasurement:
     search: Annotated[LargestBatch | None, Field(exclude_if=_is_none)] = None
     """The search for the largest batch; all else is then that of the largest try that fitted. None without one."""
 
-    requests: Annotated[Answers | None, Field(exclude_if=_is_none)] = None
+    requests: Annotated[AnsweredRequests | None, Field(exclude_if=_is_none)] = None
     """The answers to requests; None without load."""
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.modes.parts.subjects import Subjects
@@ -40,6 +40,14 @@ class ParityRule:
     """Parts of a session that an answer must not lack."""
     output_bars: Mapping[str, float] = field(default_factory=dict)
     """Bars of the outputs that results themselves hold, by subject. A mode with them has no parity containers."""
+
+
+INFERENCE: Final = ParityRule(
+    compared=frozenset({"weights", "first_loss", "logits"}),
+    needed={"weights": "initial values", "logits": "logits of the step that is timed"},
+    asked=frozenset({"native_layers", "weights"}),
+)
+"""The rule of the modes whose step runs forward alone."""
 
 
 @dataclass(frozen=True, slots=True)

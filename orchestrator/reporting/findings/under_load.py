@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from orchestrator.analysis.answers import Answers
+from orchestrator.analysis.answers import AnsweredRequests
 from orchestrator.modes.parts.early_stopping import requests_for_bound
 from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.reporting.findings.model import CellReport
@@ -10,8 +10,8 @@ from orchestrator.wording import clean_line, counted, rate, seconds, share
 
 NOTE = (
     "A latency counts from the arrival of a request, by the schedule where there is one, until its answer is there; as "
-    "Step it stands in the ranking. At most: what the percentile is shown not to exceed with 99 % confidence, by MLPerf's early stopping; the largest of the "
-    "repeats. Requests of one server resemble each other, which it does not allow for."
+    "Step it stands in the ranking. At most: what the percentile is shown not to exceed with 99 % confidence, by the "
+    "early stopping of MLPerf; the largest of the repeats. It takes requests as independent, and those of a queue are not."
 )
 _HEADS = ("Framework", "Requests/s", "Median", "p90, at most", "p99, at most", "In the queue", "In a batch")
 _TAILS = (("p90", 0.90), ("p99", 0.99))
@@ -53,7 +53,7 @@ def _row(cell: CellReport, load: Load) -> tuple[str, ...]:
     )
 
 
-def _bound(answers: Answers, part: float) -> float | None:
+def _bound(answers: AnsweredRequests, part: float) -> float | None:
     """Return the bound of a percentile, or None for too few requests."""
     return answers.p90_bound_s if part == _TAILS[0][1] else answers.p99_bound_s
 
@@ -65,7 +65,7 @@ def _tail(name: str, percentile_s: float, part: float, bounds: Sequence[float | 
     return f"{seconds(percentile_s)}, {seconds(max(known))}"
 
 
-def _in_time(known: Sequence[Answers]) -> tuple[str, str]:
+def _in_time(known: Sequence[AnsweredRequests]) -> tuple[str, str]:
     parts = [each.in_time or 0.0 for each in known]
     missing = [each.more_requests for each in known]
     mean = sum(parts) / len(parts)

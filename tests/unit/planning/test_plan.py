@@ -9,6 +9,7 @@ from orchestrator import catalog, matrix, planning, resources
 from orchestrator.domain import Duration, Framework, Status
 from orchestrator.errors import InputError
 from orchestrator.matrix import file
+from orchestrator.matrix.values import loads
 from orchestrator.modes import OF_SUBJECTS
 from tests.unit.planning.conftest import ASSUMED
 
@@ -309,6 +310,7 @@ def test_the_long_form_plans_the_same(plan: Any) -> None:
         "file",
         "dimensions",
         "inputs",
+        *loads.KEYS,
         *OF_SUBJECTS,
     }
     assert set(document["models"][0]) == set(file.ModelEntry.model_fields) - only_where_set
