@@ -37,10 +37,10 @@ def start(maker, workload):
 
 def _generator(maker, workload):
     """Start what generates. Raises `Unsupported` if the model, or its maker, cannot."""
-    unfit = generating.unfit(workload.inputs, workload.layers)
+    unfit = generating.unfit(workload.layers)
     if unfit:
         raise Unsupported("the model cannot generate: %s" % unfit)
-    too_long = generating.too_long(workload.inputs, *workload.generation)
+    too_long = generating.too_long(workload.layers, *workload.generation)
     if too_long:
         raise BadRequest(too_long)
     if not hasattr(maker, "generator"):

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from orchestrator import modes
+from orchestrator.modes.parts.generation import OwnGeneration
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize, OwnSearch
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.rules import ModeRules
@@ -143,6 +144,8 @@ class Workload:
     scaling: OwnScaling = Scaling.WEAK
     load: OwnLoad = None
     """The load of a mode that takes one; None in other modes."""
+    generation: OwnGeneration = None
+    """The lengths of a mode that generates; None in other modes."""
     searches: OwnSearch = False
     """True if it looks for the largest batch that fits, beginning with `batch_size`."""
     size: OwnSize = ""
@@ -168,6 +171,7 @@ class Workload:
         suffix += feed_suffix(self.feed, self.workers) + scaling_suffix(self.scaling)
         suffix += f"-size={self.size}" if self.size else ""
         suffix += self.load.suffix if self.load else ""
+        suffix += self.generation.suffix if self.generation else ""
         return f"{self.model}-{self.mode}-b{self.batch}{suffix}"
 
     def global_batch(self, system: System) -> int:

@@ -16,6 +16,8 @@ MAX_CLIENTS = 100_000
 """Requests under way at any time."""
 MIN_RATE, MAX_RATE = 1e-3, 1e6
 """Requests per second of a server."""
+MAX_TOKENS = 131_072
+"""Tokens of a prompt, and tokens that are generated after it, each of which is kept with its time."""
 MAX_PARITY_BATCH = 4096
 MAX_CPUS = 4096
 MAX_GPUS = 64

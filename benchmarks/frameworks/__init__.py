@@ -29,13 +29,14 @@ input, and position k is what the k-th layer yields. `graph.places` gives each v
 whether places are needed at all. `weights()`, `native_layers()` and `predict()` are never called inside a timed block.
 `start` raises `Unsupported` if the framework cannot build the model.
 
-A builder that generates also offers `generator(workload)`, whose workload has a `generation`: the tokens of a prompt, and
-those after it. It returns a session of inference without `step`, with
+A builder that generates also offers `generator(workload)`, whose workload has a `generation`: the tokens of a prompt,
+and those after it. It returns a session of inference without `step`, with
 
 - `batches`: the distinct prompts (batch, tokens), already on the device;
 - `prefill(prompt)`: begins anew with a prompt, chooses the most likely token after it, and returns a handle without
   waiting;
-- `decode(handle)`: chooses the token after that of the step before, and returns a handle; only the latest handle counts;
+- `decode(handle)`: chooses the token after that of the step before, and returns a handle, of which only the latest
+  counts;
 - `tokens(handle)`: waits for the tokens of a step and returns them (batch,) in the host's memory;
 - `logits(handle)`: returns the logits (batch, tokens) that they were chosen by in the host's memory.
 

@@ -13,14 +13,15 @@ def answer(session, lengths):
     import numpy
 
     steps = min(lengths.output, STEPS)
-    tokens, leads, first = [], [], None
-    for number in range(steps):
-        handle = session.decode(handle) if number else session.prefill(session.batches[0])
-        chosen = numpy.asarray(session.tokens(handle))
+    handle = session.prefill(session.batches[0])
+    first = logits = numpy.asarray(session.logits(handle), numpy.float64)
+    tokens = [numpy.asarray(session.tokens(handle))]
+    leads = [_leads(numpy, logits, tokens[0])]
+    for _ in range(steps - 1):
+        handle = session.decode(handle)
+        tokens.append(numpy.asarray(session.tokens(handle)))
         logits = numpy.asarray(session.logits(handle), numpy.float64)
-        first = logits if first is None else first
-        tokens.append(chosen)
-        leads.append(_leads(numpy, logits, chosen))
+        leads.append(_leads(numpy, logits, tokens[-1]))
     each = {"tokens": numpy.stack(tokens, axis=1).tolist()}
     each["leads"] = [[float("%.3g" % lead) for lead in row] for row in numpy.stack(leads, axis=1)]
     return first, dict(each, prompt=lengths.prompt, output=lengths.output)

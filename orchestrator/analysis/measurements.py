@@ -11,6 +11,7 @@ from pydantic import Field
 
 from orchestrator.analysis.answers import AnsweredRequests, answers
 from orchestrator.analysis.estimates import Estimate, estimate, variation
+from orchestrator.analysis.generation import GenerationFigures, generation_figures
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
 from orchestrator.analysis.variance import RepeatScatter, repeat_scatter
@@ -164,6 +165,8 @@ class RepeatMeasurement:
 
     requests: Annotated[AnsweredRequests | None, Field(exclude_if=_is_none)] = None
     """The answers to requests; None without load."""
+    generation: Annotated[GenerationFigures | None, Field(exclude_if=_is_none)] = None
+    """The times of generated tokens; None in other modes than `generate`."""
 
     @property
     def largest_batch(self) -> int | None:
@@ -218,6 +221,7 @@ def repeat_measurement(
         scatter=repeat_scatter(result, epochs=in_epochs),
         search=result.largest_batch,
         requests=answers(result, load) if load else None,
+        generation=generation_figures(result),
     )
 
 

@@ -16,14 +16,23 @@ from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
-from orchestrator.matrix import cuda_images, durations, file, files, fixed_variables, load_checks, own_data
+from orchestrator.matrix import (
+    cuda_images,
+    durations,
+    file,
+    files,
+    fixed_variables,
+    generation_checks,
+    load_checks,
+    own_data,
+)
 from orchestrator.matrix import sizes as model_sizes
 from orchestrator.matrix.mistakes import entries, named_entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK, parse_pin, pin_key, release_key
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.matrix.values import loads
+from orchestrator.matrix.values import generations, loads
 from orchestrator.matrix.values.shapes import SettingsShape, keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 from orchestrator.modes import AXES
@@ -206,6 +215,7 @@ def _models(checks: _Checks) -> Mistakes:
             )
         yield from load_checks.mistakes(checks.source, loc, entry)
         info = checks.models.get(entry.name)
+        yield from generation_checks.mistakes(checks.source, loc, entry, info)
         yield from model_sizes.mistakes(checks.source, loc, entry, info)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
         shapes = tuple(product(entry.size or ("",), *entry.axes.values()))
@@ -214,6 +224,7 @@ def _models(checks: _Checks) -> Mistakes:
             entry.workers or (0,),
             entry.scaling or (Scaling.WEAK,),
             loads.axes(entry).loads,
+            generations.axes(entry).generations,
             shapes,
         )
         for size, dataset, way in product(sizes, entry.dataset or (SYNTHETIC.name,), tuple(ways)):

@@ -21,6 +21,7 @@ from orchestrator.matrix.own_data import Datasets
 from orchestrator.matrix.scripts.files import checked_syntax
 from orchestrator.matrix.subjects.shapes import with_sections
 from orchestrator.matrix.values import kinds
+from orchestrator.matrix.values.generations import GenerationShape
 from orchestrator.matrix.values.kinds import (
     MODEL_MODES,
     Axis,
@@ -121,7 +122,7 @@ class DrawnEntry(Shape):
     )
 
 
-class ModelEntry(WorkShape, LoadShape):
+class ModelEntry(WorkShape, LoadShape, GenerationShape):
     """A model with its axes, and how it differs from the rest of the matrix."""
 
     model_config = ConfigDict(json_schema_extra=or_short("Name of a model.", ["lenet"]))
@@ -216,7 +217,7 @@ class ScriptEntry(Shape):
     expect: Status | None = Field(None, description="The outcome that is no failure here, such as timeout.")
 
 
-class RuleEntry(LoadShape):
+class RuleEntry(LoadShape, GenerationShape):
     """Cells that match every key given; other keys are options of frameworks."""
 
     model_config = ConfigDict(extra="allow")

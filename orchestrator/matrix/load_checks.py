@@ -16,7 +16,7 @@ _EXAMPLES = {"concurrency": "concurrency: 8", "rate": "rate: 20"}
 def mistakes(source: Source, loc: Loc, entry: LoadShape, free: frozenset[str] = frozenset()) -> Iterator[Mistake]:
     """Yield the mistakes in the load of an entry of a model. Keys that are `free` may stand in any mode."""
     written = [key for key in KEYS if getattr(entry, key) is not None and key not in free]
-    if written and not UNDER_LOAD & set(_modes(source)):
+    if written and not UNDER_LOAD & set(modes_of(source)):
         modes = listing_of(sorted(UNDER_LOAD), len(UNDER_LOAD))
         yield source.mistake(
             (*loc, written[0]), f"belongs to the mode {modes}; add it to modes, or drop this", key=True
@@ -31,6 +31,7 @@ def mistakes(source: Source, loc: Loc, entry: LoadShape, free: frozenset[str] = 
             yield source.mistake((*loc, "scenario"), f"'{scenario}' needs {key}, as in {_EXAMPLES[key]}")
 
 
-def _modes(source: Source) -> tuple[str, ...]:
+def modes_of(source: Source) -> tuple[str, ...]:
+    """Return the names of the modes that a matrix asks for, as far as they are texts."""
     modes = source.value.get("modes", ())
     return tuple(each for each in (modes if isinstance(modes, list) else (modes,)) if isinstance(each, str))

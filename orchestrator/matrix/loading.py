@@ -20,7 +20,7 @@ from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.matrix.values import loads
+from orchestrator.matrix.values import generations, loads
 from orchestrator.matrix.values.shapes import OutputEntry, shortening
 from orchestrator.modes import AXES
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
@@ -237,6 +237,7 @@ def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place
         workers=entry.workers or (0,),
         scalings=entry.scaling or (Scaling.WEAK,),
         load=loads.axes(entry),
+        generation=generations.axes(entry),
         sizes=entry.size or tuple(info.sizes)[:1],
         axes=tuple(entry.axes.items()),
     )
@@ -275,6 +276,7 @@ def _rule(entry: file.RuleEntry, place: str) -> Rule:
         workers=entry.workers or (),
         scalings=entry.scaling or (),
         load=loads.axes(entry),
+        generation=generations.axes(entry),
         pythons=entry.python or (),
         options=tuple((name, values) for name, values in entry.options.items() if name not in AXES),
         axes=tuple((name, values) for name, values in entry.options.items() if name in AXES),

@@ -14,7 +14,7 @@ from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes,
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.matrix.values import loads
+from orchestrator.matrix.values import generations, loads
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 
 
@@ -95,6 +95,7 @@ def _model(axes: ModelAxes, file: dict[str, Any]) -> dict[str, Any]:
         **({"workers": list(axes.workers)} if axes.workers != (0,) else {}),
         **({"scaling": [each.value for each in axes.scalings]} if axes.scalings != (Scaling.WEAK,) else {}),
         **loads.long_form(axes.load),
+        **generations.long_form(axes.generation),
         **({"size": list(axes.sizes)} if axes.sizes else {}),
         **_lists(axes.axes),
         **settings,
@@ -129,6 +130,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "workers": rule.workers,
         "scaling": tuple(each.value for each in rule.scalings),
         **loads.long_form(rule.load),
+        **generations.long_form(rule.generation),
         "python": rule.pythons,
         **_lists(rule.options),
         **_lists(rule.axes),

@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.modes.parts.generation import OUTPUT, PROMPT, Generation
 from orchestrator.modes.parts.largest_batch import BatchSize
 from orchestrator.modes.parts.load import REQUESTS, Load, Scenario
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
@@ -192,6 +193,32 @@ class LoadAxes:
 
 
 @dataclass(frozen=True, slots=True)
+class GenerationAxes:
+    """The lengths of an entry, or those that a rule names. An empty axis is at its default, or matches all."""
+
+    prompts: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+
+    @property
+    def generations(self) -> tuple[Generation, ...]:
+        """Return every pair of lengths."""
+        return tuple(
+            Generation(prompt, output) for prompt in self.prompts or (PROMPT,) for output in self.outputs or (OUTPUT,)
+        )
+
+    def hold(self, generation: Generation | None) -> bool:
+        """Return true if lengths, or none, have a value of every axis that is not empty."""
+        if generation is None:
+            return self == GenerationAxes()
+        pairs = ((self.prompts, generation.prompt), (self.outputs, generation.output))
+        return all(not values or value in values for values, value in pairs)
+
+    def over(self, other: "GenerationAxes") -> "GenerationAxes":
+        """Return these axes, with those of `other` where these are empty."""
+        return GenerationAxes(self.prompts or other.prompts, self.outputs or other.outputs)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAxes:
     """An entry of `models`."""
 
@@ -206,6 +233,8 @@ class ModelAxes:
     scalings: tuple[Scaling, ...] = (Scaling.WEAK,)
     load: LoadAxes = LoadAxes()
     """Of the modes that take a load."""
+    generation: GenerationAxes = GenerationAxes()
+    """Of the modes that generate."""
     sizes: tuple[str, ...] = ()
     """Of a model that has sizes."""
     axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -263,6 +292,7 @@ class Rule:
     workers: tuple[int, ...] = ()
     scalings: tuple[Scaling, ...] = ()
     load: LoadAxes = LoadAxes()
+    generation: GenerationAxes = GenerationAxes()
     pythons: tuple[str, ...] = ()
     options: OptionAxes = ()
     axes: OptionAxes = ()

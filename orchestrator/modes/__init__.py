@@ -40,6 +40,8 @@ OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_st
 """Modes in which a model can be measured."""
 UNDER_LOAD: Final = frozenset(name for name, rules in RULES.items() if rules.takes_load)
 """Modes whose samples are asked for by a load."""
+GENERATING: Final = frozenset(name for name, rules in RULES.items() if rules.generates)
+"""Modes whose samples are generated tokens."""
 OF_SUBJECTS: Final = MappingProxyType({name: rules.subjects for name, rules in RULES.items() if rules.subjects})
 """Subjects of the modes that measure something else than models."""
 AXES: Final = frozenset((SIZE, *OF_SIZES, *(axis.name for subjects in OF_SUBJECTS.values() for axis in subjects.axes)))

@@ -85,5 +85,5 @@ RULES = ModeRules(
     ),
     step="a call",
     size_of=lambda work: dict(work.axes)["size"],
-    position=5,
+    position=6,
 )

@@ -2,4 +2,4 @@
 
 from orchestrator.modes.parts.rules import ModeRules
 
-RULES = ModeRules(times_steps=False, position=4)
+RULES = ModeRules(times_steps=False, position=5)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, Settings
-from orchestrator.matrix.model import LoadAxes, Pin, parse_pin, release_key
+from orchestrator.matrix.model import GenerationAxes, LoadAxes, Pin, parse_pin, release_key
 from orchestrator.modes.parts.sizes import SIZE
 from orchestrator.planning import axes
 from orchestrator.planning.axes import Grid
@@ -86,7 +86,7 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
         settings = Settings(shortening=matrix.shortening.over(info.shortening))
         entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,), settings)]
     is_narrower = rule.batch_sizes or rule.datasets or rule.feeds or rule.workers or rule.scalings or rule.axes
-    if is_narrower or rule.load != LoadAxes():
+    if is_narrower or rule.load != LoadAxes() or rule.generation != GenerationAxes():
         entries = entries[:1]
     named = dict(rule.axes) if info.sizes else {}
     sizes = tuple(str(size) for size in named.pop(SIZE, ()) if size in info.sizes)
@@ -101,6 +101,7 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
             workers=rule.workers or entry.workers,
             scalings=rule.scalings or entry.scalings,
             load=rule.load.over(entry.load),
+            generation=rule.generation.over(entry.generation),
             sizes=sizes or entry.sizes,
             axes=tuple((dict(entry.axes) | own).items()),
         )

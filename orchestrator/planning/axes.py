@@ -11,6 +11,7 @@ from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue,
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
 from orchestrator.matrix.sizes import every
+from orchestrator.modes.parts.generation import Generation
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
 from orchestrator.modes.parts.load import Load
 from orchestrator.modes.parts.settings import Feed, Scaling
@@ -94,6 +95,7 @@ def count(grid: Grid, catalog: Catalog) -> int:
     works = sum(
         len(model.batch_sizes) * len(model.datasets) * len(model.fed) * len(model.scalings) * _shapes(model)
         * len(_loads(model, mode))
+        * len(_generations(model, mode))
         for model in grid.models
         for mode in grid.modes
     )  # fmt: skip
@@ -150,13 +152,16 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
         for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
             searches, batch = size == MAX, _begun_with(size, known[model.name], datasets[dataset])
             reason = unsuitable(datasets[dataset], known[model.name], batch)
-            ways = product(_loads(model, mode), tuple(_scalings(model, mode)), _sizes(model, known))
-            for load, (scaling, gpus), (size_text, of_size) in ways:
+            asked = product(_loads(model, mode), _generations(model, mode))
+            ways = product(asked, tuple(_scalings(model, mode)), _sizes(model, known))
+            for (load, generation), (scaling, gpus), (text, of_size) in ways:
                 workload = Workload(
                     model.name, mode, batch, dataset, of_size,
-                    feed=feed, workers=workers, scaling=scaling, searches=searches, size=size_text, load=load,
+                    feed=feed, workers=workers, scaling=scaling, searches=searches, size=text, load=load,
+                    generation=generation,
                 )  # fmt: skip
-                yield PlannedWork(workload, workload.label, model.settings, reason, gpus=gpus)
+                why_not = reason or ungenerated(workload, known[model.name])
+                yield PlannedWork(workload, workload.label, model.settings, why_not, gpus=gpus)
     for entry in grid.subjects:
         for workload in subject_workloads(entry):
             yield PlannedWork(workload, workload.label, entry.settings, calls=_calls(workload))
@@ -186,6 +191,24 @@ def _sizes(model: ModelAxes, known: Mapping[str, ModelInfo]) -> tuple[tuple[str,
 def _loads(model: ModelAxes, mode: Mode) -> tuple[Load | None, ...]:
     """Return every load of a model in a mode, or none where the mode takes none."""
     return model.load.loads if modes.RULES[mode].takes_load else (None,)
+
+
+def _generations(model: ModelAxes, mode: Mode) -> tuple[Generation | None, ...]:
+    """Return every pair of lengths of a model in a mode, or none where the mode does not generate."""
+    return model.generation.generations if modes.RULES[mode].generates else (None,)
+
+
+def ungenerated(work: Workload, info: ModelInfo) -> str:
+    """Return the reason that a model cannot generate as it is asked, or "" if it can, or is not asked to."""
+    if work.generation is None:
+        return ""
+    if reason := info.why_no_generation(dict(work.axes), work.generation):
+        return f"{info.name} cannot generate: {reason}"
+    if work.searches:
+        return f"the largest batch is that of a step: ask for it in another mode than {work.mode}"
+    if work.feed is not Feed.PLACED:
+        return f"the mode {work.mode} takes placed prompts alone, and not the feed {work.feed}"
+    return ""
 
 
 def unloaded(work: Workload) -> str:

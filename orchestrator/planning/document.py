@@ -11,6 +11,7 @@ from orchestrator.planning import parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
     FedCell,
+    GeneratingCell,
     GpuCell,
     LoadedCell,
     PlanData,
@@ -104,6 +105,7 @@ def _cell(cell: Cell) -> PlannedCell:
         "dataset": workload.dataset,
         **_searched(workload),
         **_loaded(workload),
+        **_generating(workload),
         **_fed(workload),
         **_shared(workload),
         "options": dict(cell.options),
@@ -132,7 +134,7 @@ def _shorter(cell: Cell) -> ShorterCell:
         return shorter
     if duration.blocks != usual.blocks:
         shorter["blocks"] = duration.blocks
-    if duration.latency_steps != usual.latency_steps:
+    if duration.latency_steps != usual.latency_steps and not cell.workload.generation:
         shorter["latency_steps"] = duration.latency_steps
     if not duration.evaluate_every_epoch:
         shorter["evaluate_every_epoch"] = False
@@ -171,6 +173,12 @@ def _loaded(workload: Workload) -> LoadedCell:
     if load.latency_limit_s is not None:
         keys["latency_limit_s"] = load.latency_limit_s
     return keys
+
+
+def _generating(workload: Workload) -> GeneratingCell:
+    """Return the keys of the lengths of a generation."""
+    lengths = workload.generation
+    return {"prompt_length": lengths.prompt, "output_length": lengths.output} if lengths else {}
 
 
 def _fed(workload: Workload) -> FedCell:

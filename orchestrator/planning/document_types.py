@@ -58,6 +58,13 @@ class LoadedCell(TypedDict, total=False):
     latency_limit_s: float
 
 
+class GeneratingCell(TypedDict, total=False):
+    """The lengths of a generation, in the mode `generate` alone."""
+
+    prompt_length: int
+    output_length: int
+
+
 class FedCell(TypedDict, total=False):
     """The feed of a cell, if it is off its default."""
 
@@ -79,7 +86,7 @@ class GpuCell(TypedDict, total=False):
     mig: str
 
 
-class PlannedCell(ShorterCell, SearchedCell, LoadedCell, FedCell, SharedCell, GpuCell):
+class PlannedCell(ShorterCell, SearchedCell, LoadedCell, GeneratingCell, FedCell, SharedCell, GpuCell):
     """A cell of a plan, as a flat row."""
 
     id: str

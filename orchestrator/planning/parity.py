@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.catalog import idle_builders
 from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
+from orchestrator.modes.parts.generation import Generation
 from orchestrator.modes.parts.settings import PARITY_BATCH
 from orchestrator.modes.parts.subjects import AxisValues
 from orchestrator.planning import ids
@@ -33,6 +34,8 @@ class Check:
     batch_size: int = PARITY_BATCH
     axes: AxisValues = ()
     """Of a model that has sizes."""
+    generation: Generation | None = None
+    """The lengths of a generation, whose tokens are compared; None of all other cells."""
 
 
 def check_id(cell: Cell) -> str:
@@ -40,6 +43,7 @@ def check_id(cell: Cell) -> str:
     environment = (cell.image.partition("/")[2] or cell.image).replace(":", "-")
     work = cell.workload.model + (f"-size={cell.workload.size}" if cell.workload.size else "")
     work += "".join(f"-{name}={ids.option_text(value)}" for name, value in cell.options)
+    work += f"-{cell.workload.mode}{cell.workload.generation.suffix}" if cell.workload.generation else ""
     work += "" if cell.parity_batch == PARITY_BATCH else f"-b{cell.parity_batch}"
     return f"{_path_part(environment)}/{_path_part(work)}"
 
@@ -80,5 +84,6 @@ def checks(plan: Plan) -> tuple[Check, ...]:
                 output=cell.output,
                 batch_size=cell.parity_batch,
                 axes=cell.workload.axes,
+                generation=cell.workload.generation,
             )
     return tuple(by_id.values())

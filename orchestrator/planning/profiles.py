@@ -70,6 +70,9 @@ def timed(work: PlannedWork, duration: Duration, profile: Profile | None) -> Dur
     if load := work.workload.load:
         requests = min(load.requests, profile.steps) if profile else load.requests
         return Duration(duration.warmup_steps, requests, None, 1, requests)
+    if work.workload.generation:
+        # The time of every token is known from the blocks themselves, and there are no epochs of prompts.
+        return replace(duration, steps=duration.steps or Duration().steps, epochs=None, latency_steps=0)
     if work.calls is None:
         return duration
     blocks, each = work.calls

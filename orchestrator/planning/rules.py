@@ -36,6 +36,7 @@ def work_bits(rules: Sequence[Rule], work: Workload) -> int:
             and _any(rule.workers, work.workers)
             and _any(rule.scalings, work.scaling)
             and rule.load.hold(work.load)
+            and rule.generation.hold(work.generation)
             and all(_axis(work, name) in values for name, values in rule.axes)
         )
 

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode
+from orchestrator.modes.parts.generation import OwnGeneration
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
 from orchestrator.results.facts import Facts
+from orchestrator.results.generation import TokenTimes
 from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.outputs import Outputs
 from orchestrator.results.requests import RequestMoments
@@ -117,6 +119,8 @@ class Request(Strict):
     """Axes of the mode itself, such as the size of an operator; empty for models and scripts."""
     load: OwnLoad = None
     """The load of the mode `requests`; None in other modes."""
+    generation: OwnGeneration = None
+    """The lengths of the mode `generate`, and of its parity; None in other modes."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity/contract.py`)."""
     script: ScriptRequest | None = None
@@ -229,7 +233,9 @@ class Conditions(Strict):
 
 
 class Block(Strict):
-    """Consecutive steps, synchronised only at both ends. Under load, all that were run for the requests that count."""
+    """Consecutive steps, synchronised only at both ends. Under load, all that were run for the requests that count.
+
+    A step of the mode `generate` is a whole generation, which is synchronised at each token; its samples are tokens."""
 
     steps: Some
     samples: Some
@@ -330,7 +336,9 @@ class Result(Strict):
     blocks: Annotated[tuple[Block, ...], Field(min_length=1)]
     """The timed blocks; in an epoch run each epoch is a block, and the first is still here."""
     latency_s: tuple[Taken, ...]
-    """One wall time per step of a separate pass that is synchronised at every step; under load, one per request."""
+    """One wall time per step of a separate pass that is synchronised at every step; under load, one per request.
+
+    In the mode `generate` it is one per timed generation, from its prompt to its last token."""
     latency_conditions: Conditions | None = None
     """Of that whole pass."""
     loss: Loss | None
@@ -342,6 +350,8 @@ class Result(Strict):
     """None in older results."""
     requests: Annotated[RequestMoments | None, Field(exclude_if=lambda requests: requests is None)] = None
     """The moments of every request; None without load."""
+    generation: Annotated[TokenTimes | None, Field(exclude_if=lambda times: times is None)] = None
+    """The times of all tokens of the timed blocks; None in other modes than `generate`."""
     outputs: Annotated[Outputs | None, Field(exclude_if=lambda outputs: outputs is None)] = None
     """Of an operator; None in other modes, and where nothing is computed."""
     largest_batch: Annotated[LargestBatch | None, Field(exclude_if=lambda search: search is None)] = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Status
 from orchestrator.modes import RULES
+from orchestrator.modes.parts.generation import Generation
 from orchestrator.modes.parts.load import Load
 from orchestrator.processes import Cause, last_line
 from orchestrator.results.container_answers import InvalidResultError
@@ -14,6 +15,7 @@ from orchestrator.results.contract import (
     Request,
     Result,
 )
+from orchestrator.results.generation import TokenTimes, broken_generation
 from orchestrator.results.largest_batch import LargestBatch, broken_search
 from orchestrator.results.requests import RequestMoments, broken_requests
 from orchestrator.results.scripts import contract as scripts
@@ -82,10 +84,23 @@ def discrepancy(request: Request, result: Result) -> str | None:
         return f"result.json has {'no' if request.largest_batch else 'a'} search for the largest batch"
     if result.largest_batch is not None:
         return _wrong_search(request, result, result.largest_batch)
+    return _wrong_parts(request, result) or _wrong_figures(request, result)
+
+
+def _wrong_parts(request: Request, result: Result) -> str | None:
+    """Find a part that a mode of its own has, and that the request did not ask for, or the other way round."""
     if (result.requests is not None) is not (request.load is not None):
         return f"result.json has {'no ' if request.load else ''}requests; the mode is {request.mode}"
+    if (result.generation is not None) is not (request.generation is not None):
+        return f"result.json has {'no ' if request.generation else ''}times of tokens; the mode is {request.mode}"
+    return None
+
+
+def _wrong_figures(request: Request, result: Result) -> str | None:
     if request.load and result.requests:
         return _wrong_load(request.load, request.batch_size, result, result.requests)
+    if request.generation and result.generation:
+        return _wrong_generation(request.generation, request, result, result.generation)
     return _wrong_samples(request.batch_size, result) or _wrong_steps(request, result)
 
 
@@ -94,6 +109,16 @@ def _wrong_load(load: Load, batch_size: int, result: Result, moments: RequestMom
     if samples != len(moments.arrival_s) or not steps <= samples <= steps * batch_size:
         return f"result.json counts {samples} requests in {steps} batches of at most {batch_size}"
     return broken_requests(load, moments, result.latency_s, batch_size)
+
+
+def _wrong_generation(lengths: Generation, request: Request, result: Result, times: TokenTimes) -> str | None:
+    generations = sum(block.steps for block in result.blocks)
+    return (
+        _wrong_samples(request.batch_size * lengths.output, result)
+        or broken_generation(times, result.latency_s, generations, lengths.output)
+        or _wrong_loss(request, result)
+        or _wrong_blocks(request, result)
+    )
 
 
 def _wrong_search(request: Request, result: Result, search: LargestBatch) -> str | None:

@@ -27,6 +27,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         axes=_axes(cell),
         batch_size=cell.global_batch,
         load=_load(cell),
+        generation=cell.workload.generation,
         largest_batch=cell.workload.searches,
         dataset=cell.workload.dataset,
         feed=cell.workload.feed,

@@ -99,7 +99,10 @@ def _lacks(side: ParitySide, rule: ParityRule, limits: Bars) -> Iterator[str]:
     """Name the evidence that a rule needs and a side's answer does not hold. The weights of a file are its SHA-256."""
     is_file = side.result is not None and side.result.network is not None
     for evidence, name in rule.needed.items():
-        if not side.tensors[evidence].names and not (is_file and evidence == "weights"):
+        if evidence == "tokens":
+            if side.result is None or side.result.generated is None:
+                yield name
+        elif not side.tensors[evidence].names and not (is_file and evidence == "weights"):
             yield name
     if side.result and "losses" in rule.compared:
         yield from (f"loss after {steps} steps" for steps, _ in limits.losses if steps not in side.result.losses)

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.parity import layers, optimizer, quantised
+from orchestrator.analysis.parity import generated, layers, optimizer, quantised
 from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing, output_differences
 from orchestrator.analysis.parity.sides import FULL_PRECISION, UNQUANTISED, OutputEvidence, ParitySide
 from orchestrator.catalog.faults import KnownFault
@@ -91,6 +91,8 @@ def _of_work(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[Kn
     compared, lacking = differences(one, other, rule), missing(one, other, rule)
     if "optimizer" in rule.compared:
         compared += tuple(optimizer.differences(one, other))
+    if "tokens" in rule.compared:
+        compared += generated.differences(one, other)
     unlike = _over_its_bar(compared)
     if unlike is None and "optimizer" in rule.compared:
         unlike = optimizer.settings_difference(one, other)
@@ -197,7 +199,8 @@ def _unanswered(one: ParitySide, other: ParitySide, faults: Sequence[KnownFault]
 
 def _note(one: ParitySide, other: ParitySide, differences: Sequence[Difference], rule: ParityRule) -> str:
     steps = optimizer.notes(one, other) if "optimizer" in rule.compared else ()
-    return "; ".join(filter(None, (_about_precision(one, other, differences), *steps)))
+    ties = generated.note(one, other) if "tokens" in rule.compared else ""
+    return "; ".join(filter(None, (_about_precision(one, other, differences), ties, *steps)))
 
 
 def _about_precision(one: ParitySide, other: ParitySide, differences: Sequence[Difference]) -> str:

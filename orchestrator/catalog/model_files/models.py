@@ -19,6 +19,7 @@ from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.catalog.model_files.sizes import Sizes, sizes
 from orchestrator.errors import InputError
+from orchestrator.modes.parts.generation import Generation
 from orchestrator.modes.parts.settings import Shortening
 from orchestrator.user_files import ModelDefinition, ModelFile, Network
 
@@ -58,13 +59,26 @@ class ModelInfo:
     sizes: Sizes = field(default_factory=dict)
     """Axes of each size, the default first. Most models have none. Shape and counts are those of the default."""
     tree: ast.Module | None = field(default=None, repr=False, compare=False)
-    """The file, of a model that has sizes."""
+    """The file; None of an exported network."""
 
     def multiply_adds_of(self, axes: Mapping[str, int]) -> int | None:
         """Return the multiply-adds of one sample's forward pass at other axes than those of the default."""
         if self.tree is None or not axes:
             return self.multiply_adds
         return _counted(self.tree, axes)[1]
+
+    def why_no_generation(self, axes: Mapping[str, int], generation: Generation | None = None) -> str:
+        """Return the reason that the model cannot generate at these axes, or not for so long, or an empty text."""
+        if self.tree is None:
+            return "an ONNX file has no place for keys and values"
+        layers = model_layers.layers(self.tree, axes or next(iter(self.sizes.values()), {}))
+        if layers is None:
+            return ""
+        generating = vocabulary.module("generating")
+        reason = generating.unfit(layers)
+        if reason is None and generation is not None:
+            reason = generating.too_long(layers, generation.prompt, generation.output)
+        return reason or ""
 
     def refusal(self, axes: Mapping[str, int]) -> str:
         """Return the reason that the model cannot have these axes, or an empty text."""
@@ -167,7 +181,7 @@ def _info(name: str, tree: ast.Module) -> ModelInfo:
     axes = next(iter(info.sizes.values()), {})
     python_file.require_function(tree, "build", "net", tuple(axes))
     parameters, multiply_adds = _counted(tree, axes)
-    return replace(info, parameters=parameters, multiply_adds=multiply_adds, tree=tree if axes else None)
+    return replace(info, parameters=parameters, multiply_adds=multiply_adds, tree=tree)
 
 
 def _counted(tree: ast.Module, axes: Mapping[str, int]) -> tuple[int | None, int | None]:

@@ -64,6 +64,22 @@ class RequestShares(Protocol):
         """The share of the requests that were answered within the limit; None without a limit."""
 
 
+class TokenFigures(Protocol):
+    """The times of the tokens of a repeat."""
+
+    @property
+    def first_token_s(self) -> float:
+        """From a prompt to its first token, median over the generations."""
+
+    @property
+    def per_output_token_s(self) -> float | None:
+        """The mean time of each token after the first, median over the generations; None if there is one token."""
+
+    @property
+    def between_tokens(self) -> StepTimes | None:
+        """From each token to the next; None if there is one token."""
+
+
 class RepeatFigures(Protocol):
     """The figures of one repeat."""
 
@@ -82,6 +98,10 @@ class RepeatFigures(Protocol):
     @property
     def requests(self) -> RequestShares | None:
         """The answers to requests, or None if there was no load."""
+
+    @property
+    def generation(self) -> TokenFigures | None:
+        """The times of generated tokens, or None if nothing was generated."""
 
     @property
     def epochs(self) -> TimedEpochs | None:

@@ -18,6 +18,7 @@ Evidence = Literal[
     "optimizer",
     "outputs",
     "choices",
+    "tokens",
     "failure",
 ]
 """The parts in which two parity results can differ, and `failure` if there is no result."""
@@ -65,12 +66,16 @@ class ModeRules:
     """The subjects and the axes of a mode that measures no models; None for models and scripts."""
     takes_load: bool = False
     """True if a load says when its samples are asked for, and not the harness."""
+    generates: bool = False
+    """True if its samples are tokens, which a model generates after prompts."""
     has_loss: bool = False
     """True if a result must hold the loss of its steps, and false if it must hold none."""
     evaluates: bool = False
     """True if loss and accuracy are read after each epoch."""
     step: str = "a step"
     """The plain name of a step of it."""
+    sample: str = "sample"
+    """The plain name of what throughput counts."""
     passes: int = 1
     """Forward passes that take as long as one step, for estimates."""
     size_of: Callable[[Any], int] | None = None

@@ -105,6 +105,7 @@ def _workload(workload: Workload) -> Iterator[str]:
     if not 0 <= workload.workers <= most:
         yield f"{workload.workers} workers do not go with the feed {workload.feed}"
     yield from _load(workload)
+    yield from _generation(workload)
 
 
 def _load(workload: Workload) -> Iterator[str]:
@@ -125,6 +126,17 @@ def _load(workload: Workload) -> Iterator[str]:
     for name, (value, least, most) in numbers.items():
         if value is not None and not least <= value <= most:
             yield f"{value:g} is no {name} from {least:g} to {most:g}"
+
+
+def _generation(workload: Workload) -> Iterator[str]:
+    lengths = workload.generation
+    if (lengths is not None) is not workload.rules.generates:
+        yield f"the mode {workload.mode} {'has no' if lengths else 'needs a'} prompt_length and output_length"
+    if lengths is None:
+        return
+    for name, value in (("prompt_length", lengths.prompt), ("output_length", lengths.output)):
+        if not 1 <= value <= limits.MAX_TOKENS:
+            yield f"{value} is no {name} from 1 to {limits.MAX_TOKENS:,}"
 
 
 def _cell(cell: Cell, images: dict[str, None]) -> Iterator[str]:

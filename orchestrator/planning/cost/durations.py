@@ -4,7 +4,7 @@ They come from the work of its cell and from containers that were measured befor
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -37,6 +37,8 @@ UNKNOWN_S = 8.0
 SEARCH_TRIES = 14
 """Processes of a search for the largest batch, of which seven bisect and the others double."""
 LEAST_STEP_S = 0.0005
+TOKEN_RATE = 0.2
+"""The rate at which single steps of a generation multiply, as a share of that of whole sequences. It is a guess."""
 CALL_S = 0.005
 """A call of a single operator, with the reading of the host around it."""
 BLOCK_S = 0.25
@@ -118,7 +120,7 @@ class Durations:
 
     def container(self, cell: Cell, builder: str) -> ContainerEstimate:
         """Estimate one repeat of a cell, without regard to its time-out."""
-        before = self._exact.get(_exact(cell)) or self._similar.get(_similar(cell)) or []
+        before = _alike(cell, self._exact.get(_exact(cell)) or self._similar.get(_similar(cell)) or [])
         if cell.script is not None:
             if before:
                 return ContainerEstimate(median(each.outside_s for each in before), "measured")
@@ -165,14 +167,15 @@ class Durations:
             return median(measured), "measured"
         if not work:
             return None, "unknown"
-        same_framework = self._framework.get(_framework(cell), [])
+        same_framework = _alike(cell, self._framework.get(_framework(cell), []))
         scalable = [each for each in same_framework if each.sample_s and each.multiply_adds]
         if scalable:
             # Small layers slow a framework down, so the model of the nearest size predicts best.
             nearest = min(scalable, key=lambda each: abs(math.log(each.multiply_adds / work)))
             return _scaled(nearest, work), "scaled"
         least_s = LEAST_STEP_S / (cell.global_batch * _passes(cell))
-        return max(work / self._rate(cell.system.cpus, cell.system.gpus), least_s), "assumed"
+        rate = self._rate(cell.system.cpus, cell.system.gpus) * (TOKEN_RATE if cell.workload.generation else 1.0)
+        return max(work / rate, least_s), "assumed"
 
     def _rate(self, cpus: int | None, gpus: int) -> float:
         return self._assumed.gpu_rate * gpus if gpus else self._assumed.cpu_rate * (cpus or self._assumed.cpus)
@@ -180,7 +183,8 @@ class Durations:
     def _steps_s(self, cell: Cell, pass_s: float) -> float:
         """Return the seconds of the warm-up, the timed steps or epochs with their evaluations, and the latency pass."""
         work, duration = cell.workload, cell.duration
-        step_s = pass_s * _passes(cell) * cell.global_batch
+        tokens = work.generation.output if work.generation else 1
+        step_s = pass_s * _passes(cell) * tokens * cell.global_batch
         if work.load:
             return max(duration.warmup_steps * step_s, WARM_UP_S) + self._load_s(cell, work.load, step_s)
         latency_s = self._latency_s(duration.latency_steps, step_s)
@@ -230,8 +234,15 @@ def _scaled(measured: Earlier, work: int | None) -> float:
     return (measured.sample_s or 0.0) / _passes(measured.cell) * ratio
 
 
-def _passes(cell: Cell) -> int:
-    return cell.workload.rules.passes
+def _passes(cell: Cell) -> float:
+    """Return the forward passes of a sample, which is a token of a generation that is about as long as a sequence."""
+    lengths = cell.workload.generation
+    return 1 / lengths.output if lengths else cell.workload.rules.passes
+
+
+def _alike(cell: Cell, earlier: Sequence[Earlier]) -> list[Earlier]:
+    """Return the containers that generate as a cell does, or do not as it does not, because tokens take longer."""
+    return [each for each in earlier if (each.cell.workload.generation is None) == (cell.workload.generation is None)]
 
 
 def _framework(cell: Cell) -> tuple[object, ...]:
@@ -245,4 +256,4 @@ def _similar(cell: Cell) -> tuple[object, ...]:
 def _exact(cell: Cell) -> tuple[object, ...]:
     work = cell.workload
     own = (work.mode, cell.framework.label, cell.options, work.feed, work.workers, work.scaling)
-    return (*_similar(cell), *own, *((work.size,) if work.size else ()))
+    return (*_similar(cell), *own, *((work.size,) if work.size else ()), work.generation)

@@ -128,6 +128,31 @@ class Quantised(Strict):
         return self
 
 
+Tokens = Annotated[tuple[Annotated[int, Field(ge=0, le=2**31)], ...], Field(min_length=1, max_length=1024)]
+Leads = Annotated[tuple[Value, ...], Field(min_length=1, max_length=1024)]
+
+
+class Generated(Strict):
+    """The tokens that a generator chose after the prompts of the fixed batch, by the steps that are timed."""
+
+    prompt: Annotated[int, Field(ge=1)]
+    """Tokens of each prompt."""
+    output: Annotated[int, Field(ge=1)]
+    """Tokens that are asked for after it, of which the first 64 are here."""
+    tokens: Annotated[tuple[Tokens, ...], Field(min_length=1, max_length=4096)]
+    """Those after each prompt."""
+    leads: Annotated[tuple[Leads, ...], Field(min_length=1, max_length=4096)]
+    """By how much the logit of each exceeds that of any other token, as a share of the root mean square of the logits;
+    below 0 for a token that is not the most likely one."""
+
+    @model_validator(mode="after")
+    def _pairs(self) -> Self:
+        lengths = {len(row) for row in (*self.tokens, *self.leads)}
+        if len(self.tokens) != len(self.leads) or len(lengths) != 1:
+            raise ValueError("each prompt has as many tokens as every other, each with its lead")
+        return self
+
+
 class ParityResult(Strict):
     """The answer of a parity container: `/io/result.json`."""
 
@@ -165,6 +190,8 @@ class ParityResult(Strict):
     """The same by the step that is timed where inference is measured; None in older answers."""
     quantised: Annotated[Quantised | None, Field(exclude_if=lambda quantised: quantised is None)] = None
     """Of a session with the option `quantisation`."""
+    generated: Annotated[Generated | None, Field(exclude_if=lambda generated: generated is None)] = None
+    """Of the mode `generate`, whose logits after the prompts are `inferred`."""
     dropouts: dict[Name, Dropout] = Field(default_factory=dict)
     """By the name of the layer, `dropout_1`; none in older answers."""
     optimizer: OptimizerSteps | None = None

@@ -56,6 +56,7 @@ class CheckJob:
             mode="parity",
             axes=dict(check.axes),
             batch_size=check.batch_size,
+            generation=check.generation,
             options=without_variables(check.options),
             variables=variables(check.options),
             seed=self.plan.seed,
