@@ -289,6 +289,11 @@ class Cell(LaterFields):
         """Return the samples of a step over all its devices."""
         return self.workload.global_batch(self.system)
 
+    @property
+    def samples_of_a_step(self) -> int:
+        """Return what throughput counts of a step over all its devices, which is every token of a generation."""
+        return self.global_batch * (self.workload.generation.output if self.workload.generation else 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Skip:

@@ -41,7 +41,7 @@ def differences(one: ParitySide, other: ParitySide) -> tuple[Difference, ...]:
     if worst is None:
         return (*own, Difference("tokens", "generated tokens", 0.0, bar, f"are the same, {_many(a)}"))
     what = f"token {worst.token + 1} after prompt {worst.prompt + 1}"
-    chosen = f"{worst.tokens[0]} in {one.label}, {worst.tokens[1]} in {other.label}"
+    chosen = f"is {worst.tokens[0]} in {one.label}, {worst.tokens[1]} in {other.label}"
     return (*own, Difference("tokens", what, worst.lead, bar, chosen))
 
 

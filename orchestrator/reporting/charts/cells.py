@@ -107,6 +107,11 @@ _MOST_ROOM = 1.6
 """The factor above the highest repeat up to which the axis of throughput may show an interval."""
 
 
+def _per_s(shown: Shown) -> str:
+    """Return the unit of throughput of some cells of one mode."""
+    return f"{shown[0][0].cell.workload.rules.sample}s/s"
+
+
 def _throughput(shown: Shown) -> Made:
     known = [value for cell, measurement in shown for value in (measurement.throughput.value, *_repeat_values(cell))]
     # Few repeats that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
@@ -140,7 +145,7 @@ def _throughput(shown: Shown) -> Made:
         note += "; thin: where one further repeat is expected (99 %)"
     note += f"; {CUT_NOTE}" if any(lane.cuts for lane in lanes) else ""
     return lambda rest: Chart(
-        "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,
+        "throughput", "Throughput", f"{_per_s(shown)}, {note}", scale, tuple(lanes), rest,
         "Throughput of every repeat with intervals; the table of the ranking and that of intervals hold these figures.",
     )  # fmt: skip
 
@@ -168,7 +173,7 @@ def _repeats(shown: Shown) -> Made:
         )
     note = "a dot per repeat; box: middle half, line: median, whiskers: lowest to highest; the axis does not begin at 0"
     return lambda rest: Chart(
-        "repeats", "Repeats", f"samples/s, {note}", scale, tuple(lanes), rest,
+        "repeats", "Repeats", f"{_per_s(shown)}, {note}", scale, tuple(lanes), rest,
         "Throughput of every repeat with its quartiles; the table of every repeat holds these figures.",
     )  # fmt: skip
 

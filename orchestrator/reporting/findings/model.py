@@ -59,7 +59,8 @@ class CellReport:
     def step_s(self) -> float | None:
         """Wall time of one step by the throughput, None if nothing was measured, and under load."""
         measured = None if self.cell.workload.load else self.measurement  # a load may leave the server idle
-        return self.cell.global_batch / measured.throughput.value if measured and measured.throughput.value else None
+        samples = self.cell.samples_of_a_step
+        return samples / measured.throughput.value if measured and measured.throughput.value else None
 
 
 @dataclass(frozen=True, slots=True)

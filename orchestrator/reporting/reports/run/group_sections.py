@@ -68,7 +68,7 @@ from orchestrator.wording import factor, plural, rate, seconds, share
 
 _MOST_IN_MATRIX = 20
 """Cells whose pairs are shown."""
-_RANKING = ("Rank", "Framework", "Samples/s", "× best", "Verdict", "Step p50", "Step p99", "Start", "Memory", "Repeats")
+_RANKING = ("Rank", "Framework", "{}s/s", "× best", "Verdict", "Step p50", "Step p99", "Start", "Memory", "Repeats")
 _FIGURES = 7
 """Columns of the ranking that a cell without a measurement leaves empty."""
 
@@ -118,7 +118,10 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
 def _ranking(view: PageView, part: GroupPart, names: Names) -> Table:
     heads = tuple(
         Column(
-            head, head not in {"Framework", "Verdict", "Repeats"}, is_sortable=head != "Repeats", is_sorted=not place
+            head.format(part.group.workload.rules.sample.capitalize()),
+            head not in {"Framework", "Verdict", "Repeats"},
+            is_sortable=head != "Repeats",
+            is_sorted=not place,
         )
         for place, head in enumerate(_RANKING)
     )

@@ -125,7 +125,7 @@ def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> d
         return {"harness_share": 1}
     if floor_s is None:
         return {}
-    return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.global_batch}
+    return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.samples_of_a_step}
 
 
 def _printed_columns(cell: CellReport) -> dict[int, dict[str, Value]]:

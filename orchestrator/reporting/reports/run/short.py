@@ -51,15 +51,6 @@ _TONES = {
     Verdict.INCONCLUSIVE: Tone.OPEN,
     Verdict.NOT_COMPARABLE: Tone.OPEN,
 }
-_COLUMNS = (
-    Column("Rank", is_number=True, no_wrap=True),
-    Column("Framework", min_width=14),
-    *(
-        Column(head, is_number=True, no_wrap=True)
-        for head in ("Samples/s\ninterval", "× best\ninterval", "Step p50\np99\ninterval", "Start\nmemory")
-    ),
-    Column("Status"),
-)
 _TAIL_LINES = 6
 _MOST_NAMED = 3
 """Cells or groups that one reason names; the rest is a count."""
@@ -136,7 +127,7 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
     # A group without a figure would be a table of dashes; its cells stand under "Not ok".
     if any(cells[place.cell_id].measurement for place in group.places):
         rows = tuple(Row(_row(place, cells[place.cell_id])) for place in group.places)
-        yield Table(_COLUMNS, rows, is_wide=True)
+        yield Table(_columns(group), rows, is_wide=True)
     waiting = shared_texts.waiting_lines(cells[place.cell_id] for place in group.places)
     yield from (Paragraph(line, Tone.FAINT) for line in (*waiting, *remarks(group)))
     yield from _epochs(group, cells)
@@ -149,6 +140,17 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
         yield Gap()
         yield replace(table(heads, shared_texts.metric_rows(measured), range(1, len(heads))), is_wide=True)
         yield Paragraph(shared_texts.METRICS_NOTE, Tone.FAINT)
+
+
+def _columns(group: Group) -> tuple[Column, ...]:
+    per_s = f"{group.workload.rules.sample.capitalize()}s/s"
+    heads = (f"{per_s}\ninterval", "× best\ninterval", "Step p50\np99\ninterval", "Start\nmemory")
+    return (
+        Column("Rank", is_number=True, no_wrap=True),
+        Column("Framework", min_width=14),
+        *(Column(head, is_number=True, no_wrap=True) for head in heads),
+        Column("Status"),
+    )
 
 
 def _is_silent(group: Group, cells: Mapping[str, CellReport]) -> bool:
