@@ -1,6 +1,7 @@
 """Throughput as a run measures it, against a hand-written loop in the same image.
 
-Frameworks train LeNet at batch size 200. Serving engines infer, and the loop is given the file that our builder writes.
+Frameworks train LeNet at batch size 200, and some an encoder; some generate tokens by a decoder. Serving engines infer,
+and the loop is given the file that our builder writes.
 Both sides get the same image, the same CPUs, the same thread settings and the same data.
 Ours is a repeat of a run, from request to checked result; its figure is the median over its blocks.
 Theirs is a script of `bench/handwritten/`; its figure is the median over the speeds that it logs. It takes as many
@@ -36,6 +37,7 @@ from benchmarks.vocabulary import layers, weights
 from orchestrator.devices import Allocation, allocate, inventory
 from orchestrator.domain import Duration, Framework, Options, System, variables
 from orchestrator.events import Event, PhaseChanged
+from orchestrator.modes import RULES
 from orchestrator.results.contract import Result
 from orchestrator.runtimes.variables import threads
 
@@ -54,8 +56,14 @@ class Work:
     steps: int = STEPS
 
     def __str__(self) -> str:
-        names = {"lenet": "LeNet", "resnet50_v1_5": "ResNet50 v1.5"}
-        return f"{names[self.model]} b{self.batch} {'training' if self.mode == 'train' else 'inference'}"
+        names = {"lenet": "LeNet", "resnet50_v1_5": "ResNet50 v1.5", "encoder": "encoder", "decoder": "decoder"}
+        modes = {"train": "training", "infer": "inference", "generate": "generation of 32 tokens after 32"}
+        return f"{names[self.model]} b{self.batch} {modes[self.mode]}"
+
+    @property
+    def script(self) -> str:
+        """Return the end of the name of its hand-written loops."""
+        return "generation" if self.mode == "generate" else "loop"
 
 
 HANDWRITTEN = Path(__file__).parent / "handwritten"
@@ -64,6 +72,11 @@ ENGINES = (Framework("onnxruntime", "1.32.0"), Framework("openvino", "2026.4.1")
 SERVED = (Work("lenet", "infer", warmup=2000, steps=6000), Work("resnet50_v1_5", "infer", 1, warmup=80, steps=240))
 INFERENCE = {f"{engine.name}-{work.model}": work for engine in ENGINES for work in SERVED}
 """Rows that infer."""
+ATTENTION = (Work("encoder", "train", 8, warmup=40, steps=400), Work("decoder", "generate", 8, warmup=20, steps=200))
+ATTENDING = {f"{name}-{work.model}": work for name in ("torch", "tensorflow", "jax") for work in ATTENTION}
+"""Rows with networks of attention, which train or generate."""
+WORKS = INFERENCE | ATTENDING
+"""Rows that do not train LeNet."""
 FRAMEWORKS = {
     "mxnet": Framework("mxnet", "1.9.1"),
     "tensorflow": Framework("tensorflow", "2.21.0"),
@@ -85,7 +98,8 @@ FRAMEWORKS = {
     "keras3-jax": Framework("keras3", "3.15.1", backend=Framework("jax", "0.12.0.1")),
     **{f"{engine.name}-{work.model}": engine for engine in ENGINES for work in SERVED},
 }
-BARS = dict.fromkeys(("mxnet-0.11.0", "mxnet-1.1.0", "torch-1.3.0", "tensorflow-2.1.0", *INFERENCE), NARROW_BAR)
+FRAMEWORKS |= {name: FRAMEWORKS[name.partition("-")[0]] for name in ATTENDING}
+BARS = dict.fromkeys(("mxnet-0.11.0", "mxnet-1.1.0", "torch-1.3.0", "tensorflow-2.1.0", *WORKS), NARROW_BAR)
 """Bars of the rows that do not have `BAR`."""
 ALONE = ("mxnet", "tensorflow", "torch", "jax", "keras-mxnet")
 """Rows whose sides run one after the other."""
@@ -102,7 +116,16 @@ LOOPS = {"keras3": "keras", "keras_mxnet": "keras"}
 # same instructions by 14 % (JAX), and `fit` on Theano 0.9.0 has six times the page faults of the same steps elsewhere.
 # Both sides get fixed thresholds.
 THRESHOLDS: Options = (("env.MALLOC_MMAP_THRESHOLD_", 32 << 20), ("env.MALLOC_TRIM_THRESHOLD_", 1 << 30))
-_ON_THE_HEAP = ("torch", "torch-1.3.0", "jax", "keras-theano-0.9.0", "keras-theano-1.0.5", "keras3-torch", "keras3-jax")
+_ON_THE_HEAP = (
+    *(name for name in ATTENDING if not name.startswith("tensorflow")),
+    "torch",
+    "torch-1.3.0",
+    "jax",
+    "keras-theano-0.9.0",
+    "keras-theano-1.0.5",
+    "keras3-torch",
+    "keras3-jax",
+)
 OPTIONS = dict.fromkeys(_ON_THE_HEAP, THRESHOLDS)
 
 
@@ -152,9 +175,9 @@ class Loop:
         command += [f"--name={name}"] if name else []
         command += [f"--user={os.getuid()}:{os.getgid()}", f"--volume={self.home}:/home/own", "--env=HOME=/home/own"]
         command += ["--shm-size=1g", f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", self.image]
-        command += [f"/handwritten/{self.script}_loop.py", f"--threads={self.system.cpus}"]
+        command += [f"/handwritten/{self.script}_{self.work.script}.py", f"--threads={self.system.cpus}"]
         command += [f"--batch={self.work.batch}", *pace.arguments]
-        command += [f"--model={self.work.model}"] if self.work.mode == "infer" else []
+        command += [f"--model={self.work.model}"] if self.work.model != "lenet" or self.work.mode == "infer" else []
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def speed(self, pace: Pace) -> float:
@@ -240,7 +263,7 @@ def docker(command: str, container: str) -> None:
 def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     """Compare one framework, after one repeat of each side that does not count."""
     framework, options, is_alone = FRAMEWORKS[name], OPTIONS.get(name, ()), name in ALONE
-    work = INFERENCE.get(name, Work())
+    work = WORKS.get(name, Work())
     system = SYSTEM if is_alone else ONE_CPU
     plan = inside.one_cell(
         framework,
@@ -286,7 +309,8 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     title = f"{work}, {framework.label}{where}"
     fixed = f", both with {' '.join(variables(options))}" if options else ""
     other = f"hand-written loop, same image{fixed}"
-    return compare(title, "in our container", other, values, bar=BARS.get(name, BAR), unit="samples/s")
+    unit = f"{RULES[work.mode].sample}s/s"
+    return compare(title, "in our container", other, values, bar=BARS.get(name, BAR), unit=unit)
 
 
 def main() -> None:

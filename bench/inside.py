@@ -25,6 +25,7 @@ from orchestrator.domain import (
 )
 from orchestrator.engine.client import connect
 from orchestrator.events import BuildFinished, Event, Listener
+from orchestrator.modes.parts.generation import Generation
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.running.host_lock import Turns
@@ -54,7 +55,8 @@ def one_cell(
     spec = ImageSpec(f"bench/{framework.name}", tag, "gpu" if system.gpus else "cpu", framework, environment)
     cell = Cell(
         f"{framework.name}-{framework.version}-{system.name}/{model}-{mode}-b{batch}", framework, system,
-        Workload(model, Mode(mode), batch), spec.name, options, duration, repeats=repeats,
+        Workload(model, Mode(mode), batch, generation=Generation() if mode == "generate" else None), spec.name,
+        options, duration, repeats=repeats,
     )  # fmt: skip
     return Plan("bench", 1, (spec,), (cell,))
 

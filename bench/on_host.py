@@ -17,10 +17,11 @@ import tempfile
 from pathlib import Path
 
 from bench import inside
-from bench.frameworks import HANDWRITTEN, OPTIONS, WARMUP, Pace
+from bench.frameworks import HANDWRITTEN, OPTIONS, WARMUP, Pace, Work
 from bench.pairs import Ratio, compare, emit, interleave
 from orchestrator.devices import Allocation, allocate, inventory
 from orchestrator.domain import Duration, Framework, System, variables
+from orchestrator.modes import RULES
 from orchestrator.results.contract import Result
 from orchestrator.runtimes import HostRuntime
 from orchestrator.runtimes.local import SYSTEM_PATH, library_variables
@@ -28,7 +29,9 @@ from orchestrator.runtimes.variables import in_process
 
 BAR = (0.97, 1.03)
 FRAMEWORKS = ("torch", "jax")
-BATCHES = {"lenet": 200, "resnet20": 128, "vgg19": 128, "lstm": 32}
+BATCHES = {"lenet": 200, "resnet20": 128, "vgg19": 128, "lstm": 32, "encoder": 8, "decoder": 8}
+GENERATES = ("decoder",)
+"""Models that generate, and do not train."""
 ON_GPU = System("1_gpu", gpus=1)
 
 
@@ -38,11 +41,16 @@ def installed(name: str) -> Framework:
     return Framework(name, release, python=f"{sys.version_info[0]}.{sys.version_info[1]}")
 
 
+def _work(model: str) -> Work:
+    return Work(model, "generate" if model in GENERATES else "train", BATCHES[model])
+
+
 def handwritten(framework: Framework, model: str, system: System, pace: Pace) -> float:
     """Return the median samples/s of the hand-written loop, as a process with the variables of a launch."""
     allocation = allocate(system, inventory())
     assert isinstance(allocation, Allocation), allocation
-    command = [sys.executable, str(HANDWRITTEN / f"{framework.name}_loop.py"), f"--model={model}"]
+    script = HANDWRITTEN / f"{framework.name}_{_work(model).script}.py"
+    command = [sys.executable, str(script), f"--model={model}"]
     command += [f"--threads={len(allocation.cpus)}", f"--batch={BATCHES[model]}"]
     command += [f"--device={'gpu' if system.gpus else 'cpu'}", *pace.arguments]
     with tempfile.TemporaryDirectory(prefix="bench-loop-") as home:
@@ -64,6 +72,7 @@ def measure(framework: Framework, model: str, system: System, *, pairs: int, ste
         framework,
         tag="handwritten-host",
         model=model,
+        mode=_work(model).mode,
         batch=BATCHES[model],
         duration=Duration(warmup_steps=WARMUP, steps=steps),
         repeats=pairs + 1,
@@ -85,8 +94,16 @@ def measure(framework: Framework, model: str, system: System, *, pairs: int, ste
     ours()
     theirs()
     values = interleave(ours, theirs, pairs)
-    title = f"{model} b{BATCHES[model]} training, {framework.label}, {system.name}"
-    return compare(title, "by a run on the host", "hand-written loop", values, bar=BAR, unit="samples/s")
+    done = "generation of 32 tokens after 32" if model in GENERATES else "training"
+    title = f"{model} b{BATCHES[model]} {done}, {framework.label}, {system.name}"
+    return compare(
+        title,
+        "by a run on the host",
+        "hand-written loop",
+        values,
+        bar=BAR,
+        unit=f"{RULES[_work(model).mode].sample}s/s",
+    )
 
 
 def main() -> None:

@@ -92,11 +92,49 @@ class Lstm(nnx.Module):
         return self.dense(self.lstm(x)[:, -1])
 
 
-NETWORKS = {"lenet": LeNet, "resnet20": ResNet20, "vgg19": Vgg19, "lstm": Lstm}
+class EncoderLayer(nnx.Module):
+    """Attention of two heads and two dense layers, each with a norm behind its stream."""
+
+    def __init__(self, width, heads, rngs):
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (nnx.Linear(width, width, rngs=rngs) for _ in range(4))
+        self.wide, self.narrow = nnx.Linear(width, 4 * width, rngs=rngs), nnx.Linear(4 * width, width, rngs=rngs)
+        self.attended, self.joined = (nnx.LayerNorm(width, epsilon=1e-5, rngs=rngs) for _ in range(2))
+
+    def __call__(self, x):
+        query, key, value = (
+            made(x).reshape(*x.shape[:2], self.heads, -1) for made in (self.query, self.key, self.value)
+        )
+        x = self.attended(x + self.output(jax.nn.dot_product_attention(query, key, value).reshape(x.shape)))
+        return self.joined(x + self.narrow(nnx.gelu(self.wide(x), approximate=False)))
+
+
+class Encoder(nnx.Module):
+    """BERT's encoder of the size `tiny`, which classifies sequences by their first step."""
+
+    def __init__(self, rngs, sequence=128, vocabulary=30522, *, width=128, depth=2, heads=2):
+        self.embedding = nnx.Embed(vocabulary, width, rngs=rngs)
+        self.positions = nnx.Param(0.02 * jax.random.normal(rngs.params(), (sequence, width)))
+        self.norm = nnx.LayerNorm(width, epsilon=1e-5, rngs=rngs)
+        self.layers = nnx.List([EncoderLayer(width, heads, rngs) for _ in range(depth)])
+        self.pooled, self.dense = nnx.Linear(width, width, rngs=rngs), nnx.Linear(width, 2, rngs=rngs)
+
+    def __call__(self, tokens):
+        x = self.norm(self.embedding(tokens) + self.positions.get_value())
+        for layer in self.layers:
+            x = layer(x)
+        return self.dense(jax.numpy.tanh(self.pooled(x[:, 0])))
+
+
+NETWORKS = {"lenet": LeNet, "resnet20": ResNet20, "vgg19": Vgg19, "lstm": Lstm, "encoder": Encoder}
 
 
 def optimizer(name):
-    return optax.rmsprop(0.01, decay=0.9, eps=1e-7) if name == "lstm" else optax.adam(0.001)
+    return (
+        optax.rmsprop(0.01, decay=0.9, eps=1e-7)
+        if name == "lstm"
+        else optax.adam(0.0001 if name == "encoder" else 0.001)
+    )
 
 
 def loss_of(logits, labels):

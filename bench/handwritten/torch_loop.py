@@ -33,7 +33,8 @@ trained = [parameter for parameter in model.parameters() if parameter.requires_g
 optimizer = networks.optimizer(args.model, trained, TUNED)
 batches = []
 for x, y in learnable.batches(args.batch, **learnable.MODELS[args.model]):
-    inputs, labels = torch.tensor(x, device=device), torch.tensor(y, dtype=torch.long, device=device)
+    kind = torch.long if x.dtype.kind == "i" else torch.float32
+    inputs, labels = torch.tensor(x, dtype=kind, device=device), torch.tensor(y, dtype=torch.long, device=device)
     if channels_last and inputs.dim() == 4:
         inputs = inputs.contiguous(memory_format=torch.channels_last)
     batches.append((inputs, labels))

@@ -73,9 +73,7 @@ def test_result_holds_every_token(measure: Measure) -> None:
 
 
 @pytest.mark.frameworks
-def test_wrong_tokens_are_told_apart(
-    check: Check, generating: str, with_builder: Callable[..., Path]
-) -> None:
+def test_wrong_tokens_are_told_apart(check: Check, generating: str, with_builder: Callable[..., Path]) -> None:
     """A generator that goes on from another token than the one that it chose is none."""
     planted = with_builder(
         "planted",
@@ -91,9 +89,7 @@ def generator(workload):
     )
     (planted / "decoded.py").write_text(Path(__file__).with_name("decoded.py").read_text())
 
-    answer = check(
-        "decoded", path=planted, builder="planted", batch_size=BATCH, generation={"prompt": 4, "output": 5}
-    )
+    answer = check("decoded", path=planted, builder="planted", batch_size=BATCH, generation={"prompt": 4, "output": 5})
 
     tokens, _, _ = expected("decoded", 4, 5)
     assert answer.generated is not None

@@ -2,13 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bench import frameworks, on_host
 from bench.frameworks import BATCH, HANDWRITTEN, Pace
-from bench.handwritten import learnable
+from bench.handwritten import generating, learnable
+from benchmarks import own_models
 from benchmarks.inputs import datasets
 from benchmarks.workload import model_module
 from orchestrator.catalog import shipped_catalog
@@ -18,11 +20,20 @@ GOLDEN = Path(__file__).parents[1] / "golden/contract/result.json"
 LOOPS = sorted(HANDWRITTEN.glob("*_loop.py"))
 
 
+GENERATIONS = sorted(HANDWRITTEN.glob("*_generation.py"))
+
+
+def synthetic(name: str) -> Any:
+    """Return the data of a run of a model at the size that is its default."""
+    model = model_module(name)
+    return datasets.named("synthetic", model, 1, inputs=own_models.record(model).inputs)
+
+
 @pytest.mark.parametrize(
     ("name", "batch"), [("lenet", BATCH), *((name, 8) for name in sorted(learnable.MODELS) if name != "lenet")]
 )
 def test_loops_and_runs_train_on_same_numbers(name: str, batch: int) -> None:
-    own = datasets.named("synthetic", model_module(name), 1)
+    own = synthetic(name)
     count = own.batch_count(batch, None)
 
     drawn = learnable.batches(batch, **learnable.MODELS[name])
@@ -50,12 +61,47 @@ def test_every_compared_framework_has_a_loop() -> None:
     assert {path.stem for path in LOOPS} == {f"{frameworks.LOOPS.get(each, each)}_loop" for each in builders}
 
 
+def test_generations_begin_with_same_prompts() -> None:
+    own = synthetic("decoder").batches(8, 16)
+
+    for prompts, (inputs, _) in zip(generating.prompts(8, 32), own, strict=True):
+        assert np.array_equal(prompts, inputs[:, :32])
+
+
+def test_generations_are_of_the_same_decoder() -> None:
+    sizes = model_module("decoder").SIZES["tiny"]
+    (wide,) = {layer.settings["units"] for layer in _layers() if layer.kind == "dense"} - {
+        sizes["width"],
+        sizes["vocabulary"],
+    }
+
+    shape = (generating.WIDTH, generating.DEPTH, generating.HEADS, generating.SHARED_HEADS)
+    assert shape == (sizes["width"], sizes["depth"], sizes["heads"], sizes["shared_heads"])
+    assert (sizes["sequence"], sizes["vocabulary"]) == (generating.SEQUENCE, generating.VOCABULARY)
+    assert wide == generating.INNER
+
+
+def _layers() -> Any:
+    return own_models.record(model_module("decoder")).layers
+
+
+@pytest.mark.parametrize("script", GENERATIONS, ids=lambda path: path.stem)
+def test_every_generation_takes_the_prompts(script: Path) -> None:
+    assert "generating.prompts(args.batch, args.prompt)" in script.read_text()
+
+
+def test_every_row_of_attention_has_a_script() -> None:
+    scripts = {path.stem for path in (*LOOPS, *GENERATIONS)}
+
+    assert {f"{name.partition('-')[0]}_{work.script}" for name, work in frameworks.ATTENDING.items()} <= scripts
+
+
 def test_bars_and_options_are_those_of_rows() -> None:
     assert {*frameworks.BARS, *frameworks.OPTIONS} <= {*frameworks.FRAMEWORKS}
 
 
 def test_loops_on_the_host_know_every_model() -> None:
-    assert {*on_host.BATCHES} == {*learnable.MODELS}
+    assert {*on_host.BATCHES} == {*learnable.MODELS, *on_host.GENERATES}
     assert {*on_host.FRAMEWORKS} <= {*frameworks.OPTIONS}
 
 

@@ -59,13 +59,11 @@ def test_wrong_token_is_other_work() -> None:
     found = judged(generating(), generating(MXNET, changed(TOKENS, 2, 1, 7)))
 
     assert found.work is WorkParity.NOT_COMPARABLE
-    assert found.reason == (
-        "token 2 after prompt 3 is 3 in torch 2.13.0, 7 in mxnet 1.9.1: 0.2 apart, bar 0.0001"
-    )
+    assert found.reason == ("token 2 after prompt 3 is 3 in torch 2.13.0, 7 in mxnet 1.9.1: 0.2 apart, bar 0.0001")
 
 
 @pytest.mark.parametrize("unsure", [True, False])
-def test_tie_on_one_side_alone_is_none(unsure: bool) -> None:  # noqa: FBT001 -- by which side is sure
+def test_tie_on_one_side_alone_is_none(unsure: bool) -> None:
     """A side that is sure of its token has other logits than one for which it is a tie."""
     leads = (changed(SURE, 0, 1, 1e-6), SURE) if unsure else (SURE, changed(SURE, 0, 1, 1e-6))
 
