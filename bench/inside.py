@@ -25,7 +25,7 @@ from orchestrator.domain import (
 )
 from orchestrator.engine.client import connect
 from orchestrator.events import BuildFinished, Event, Listener
-from orchestrator.modes.parts.generation import Generation
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.running.host_lock import Turns

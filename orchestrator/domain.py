@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from orchestrator import modes
-from orchestrator.modes.parts.generation import OwnGeneration
+from orchestrator.modes.parts.lengths import OwnGeneration
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize, OwnSearch
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.rules import ModeRules

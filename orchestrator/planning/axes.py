@@ -11,7 +11,7 @@ from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue,
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
 from orchestrator.matrix.sizes import every
-from orchestrator.modes.parts.generation import Generation
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
 from orchestrator.modes.parts.load import Load
 from orchestrator.modes.parts.settings import Feed, Scaling

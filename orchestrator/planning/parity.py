@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.catalog import idle_builders
 from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
-from orchestrator.modes.parts.generation import Generation
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.modes.parts.settings import PARITY_BATCH
 from orchestrator.modes.parts.subjects import AxisValues
 from orchestrator.planning import ids

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode
-from orchestrator.modes.parts.generation import OwnGeneration
+from orchestrator.modes.parts.lengths import OwnGeneration
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
 from orchestrator.results.facts import Facts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Status
 from orchestrator.modes import RULES
-from orchestrator.modes.parts.generation import Generation
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.modes.parts.load import Load
 from orchestrator.processes import Cause, last_line
 from orchestrator.results.container_answers import InvalidResultError

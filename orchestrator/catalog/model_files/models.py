@@ -19,7 +19,7 @@ from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.catalog.model_files.sizes import Sizes, sizes
 from orchestrator.errors import InputError
-from orchestrator.modes.parts.generation import Generation
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.modes.parts.settings import Shortening
 from orchestrator.user_files import ModelDefinition, ModelFile, Network
 

@@ -8,7 +8,7 @@ from orchestrator import limits
 from orchestrator.matrix.model import GenerationAxes
 from orchestrator.matrix.values.kinds import Axis
 from orchestrator.matrix.values.shapes import Shape
-from orchestrator.modes.parts.generation import OUTPUT, PROMPT
+from orchestrator.modes.parts.lengths import OUTPUT, PROMPT
 
 KEYS = ("prompt_length", "output_length")
 Tokens = Annotated[StrictInt, Field(ge=1, le=limits.MAX_TOKENS)]
