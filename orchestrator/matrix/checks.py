@@ -321,15 +321,14 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
 
 
 def _axis(checks: _Checks, loc: Loc, values: tuple[OptionValue, ...]) -> Mistakes:
+    names = tuple(dict.fromkeys(name for info in checks.models.values() if info for name in info.sizes))
     for value in values:
-        if loc[-1] == SIZE and isinstance(value, str):
-            yield from checks.unknown(loc, "size", value, _size_names(checks))
-        elif isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            yield checks.at(loc, f"{_yaml(value)} is no {loc[-1]} of an operator, which is a whole number of 1 or more")
-
-
-def _size_names(checks: _Checks) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for info in checks.models.values() if info for name in info.sizes))
+        if loc[-1] == SIZE and value in names:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            wrong = f"{_yaml(value)} is no {loc[-1]} of an operator, which is a whole number of 1 or more"
+            wrong += f", and no size of a model: {', '.join(names)}" if loc[-1] == SIZE and names else ""
+            yield checks.at(loc, wrong)
 
 
 def _names(systems: object) -> tuple[str, ...]:

@@ -34,25 +34,26 @@ _NOTHING = object()
 """The result of a block that ends without `return`, and the value of a constant that is not followed."""
 
 
-def layers(tree: ast.Module, axes: Mapping[str, int] | None = None) -> tuple[Any, ...] | None:
+def layers(tree: ast.Module, axes: Mapping[str, int] | None = None, loss: str = "") -> tuple[Any, ...] | None:
     """Return the layers that `build` records for these axes, or None if the file holds something that is not followed.
 
-    Raises `WrongFileError` with the place of what the vocabulary lacks or refuses.
+    Raises `WrongFileError` with the place of what the vocabulary lacks or refuses, or of a model whose logits the `loss`
+    does not take.
     """
     try:
         reader = _Reader(tree)
         build = reader.functions["build"]
         try:
-            recorded: tuple[Any, ...] = vocabulary.module("layers").record(
-                lambda net: reader.call(build, [net], dict(axes or {}))
-            )
+            recorded = vocabulary.module("layers").recorded(lambda net: reader.call(build, [net], dict(axes or {})))
+            if loss:
+                vocabulary.module("losses").refuse_outputs(loss, recorded.inputs, recorded.layers[-1].output_shape)
         except WrongFileError:
             raise
         except ValueError as error:
             raise WrongFileError(str(error), place_of(build)) from None
     except (UnfollowedError, RecursionError, KeyError):
         return None
-    return recorded
+    return tuple(recorded.layers)
 
 
 class _Reader:

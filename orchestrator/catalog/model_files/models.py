@@ -177,16 +177,16 @@ def _info(name: str, tree: ast.Module) -> ModelInfo:
         sizes=sizes(literals),
     )
     _check_parity_rate(literals)
-    _check_loss(literals)
+    loss = _loss(literals)
     axes = next(iter(info.sizes.values()), {})
     python_file.require_function(tree, "build", "net", tuple(axes))
-    parameters, multiply_adds = _counted(tree, axes)
+    parameters, multiply_adds = _counted(tree, axes, loss)
     return replace(info, parameters=parameters, multiply_adds=multiply_adds, tree=tree)
 
 
-def _counted(tree: ast.Module, axes: Mapping[str, int]) -> tuple[int | None, int | None]:
+def _counted(tree: ast.Module, axes: Mapping[str, int], loss: str = "") -> tuple[int | None, int | None]:
     """Return parameters and multiply-adds, or None of a file that is not followed."""
-    layers = model_layers.layers(tree, axes)
+    layers = model_layers.layers(tree, axes, loss)
     if layers is None:
         return None, None
     counting = vocabulary.module("counting")
@@ -243,12 +243,11 @@ def _check_parity_rate(literals: Literals) -> None:
         raise WrongFileError("PARITY_LEARNING_RATE must be a number above 0, such as 0.001", place)
 
 
-def _check_loss(literals: Literals) -> None:
-    """Raise `WrongFileError` with its place for a loss that the vocabulary lacks."""
-    if "LOSS" not in literals:
-        return
-    name, place = literals["LOSS"]
+def _loss(literals: Literals) -> str:
+    """Return the loss of a file. Raises `WrongFileError` with its place for one that the vocabulary lacks."""
+    losses = vocabulary.module("losses")
+    name, place = literals.get("LOSS", (losses.SOFTMAX_CROSS_ENTROPY, python_file.TOP))
     try:
-        vocabulary.module("losses").known(name)
+        return str(losses.known(name))
     except ValueError as error:
         raise WrongFileError(f"LOSS: {error}", place) from None

@@ -65,7 +65,7 @@ def test_an_unknown_loss_is_refused(tmp_path: Path) -> None:
     (mistake,) = mistakes(tmp_path, text)
 
     line = text.splitlines().index('LOSS = "hinge"') + 1
-    message = "LOSS: no loss 'hinge'; there are mean_squared_error, softmax_cross_entropy"
+    message = "LOSS: no loss 'hinge'; there are mean_squared_error, next_token, softmax_cross_entropy"
     assert mistake == f"mine/wide.py:{line}:8: not a model: {message}"
 
 
@@ -74,14 +74,15 @@ def test_an_unknown_loss_is_refused(tmp_path: Path) -> None:
     [
         ("    return net.dense(x, CLASSES, bais=False)\n", 9, "dense() got an unexpected keyword argument 'bais'"),
         ("    return net.dense(x)\n", 9, "dense() missing 1 required positional argument: 'units'"),
-        ("    for units in (32, 16):\n        x = net.gelu(net.dense(x, units))\n    return x\n", 10, "net has no 'gelu'; there is add, average_pool, batch_norm, concatenate, conv2d, dense, dropout, embedding, flatten, global_average_pool, gru, input, lstm, max_pool, relu, repeat, separable_conv2d, sigmoid, softmax, tanh, time_distributed"),
+        ("    for units in (32, 16):\n        x = net.swish(net.dense(x, units))\n    return x\n", 10, "net has no 'swish'; there is add, attention, average_pool, batch_norm, concatenate, conv2d, dense, dropout, embedding, first_step, flatten, gelu, global_average_pool, gru, input, layer_norm, lstm, max_pool, multiply, positions, relu, repeat, rms_norm, separable_conv2d, sigmoid, silu, softmax, tanh, time_distributed"),
         ("    return net.dense(net.conv2d(net.input(1, 8, 8), 4, 3, padding='full'), 10)\n", 9, "conv2d pads 'valid', 'same' or (top, bottom, left, right), not 'full'"),
         ("    return net.dense(net.conv2d(x, 4, 3), 10)\n", 9, "conv2d of size 3 cannot take the shape (64,)"),
         ("    x = net.input(9, name='rows', kind='sparse', density=0.1)\n    return net.dense(net.relu(x), 10)\n", 10, "relu cannot take sparse rows; put net.dense before it"),
         ("    return net.dense(net.input(9, name='rows', kind='sparse', density=2), 10)\n", 9, "an input of sparse rows, and no other, has a density above 0 and up to 1, as in density=0.01"),
         ("    net.dense(x, 10)\n    return net.dense(x, 10)\n", 7, "nothing takes what dense_1 yields"),
         ("    return x\n", 7, "a model must not return a flattened image, whose order is the layout's: end in dense"),
-        ("    return two(net, x)\n\n\ndef two(net, x, units=4):\n    return net.dense(x, units, units, units)\n", 13, "dense() takes from 3 to 4 positional arguments but 5 were given"),
+        ("    return two(net, x)\n\n\ndef two(net, x, units=4):\n    return net.dense(x, units, units, units, units)\n", 13, "dense() takes from 3 to 5 positional arguments but 6 were given"),
+        ("    return net.dense(net.repeat(net.dense(x, 4), 9), 10)\n", 7, "softmax_cross_entropy takes flat outputs, not the shape (9, 10)"),
     ],
 )  # fmt: skip
 def test_what_the_vocabulary_refuses_has_its_line(tmp_path: Path, body: str, line: int, message: str) -> None:
@@ -92,17 +93,17 @@ def test_what_the_vocabulary_refuses_has_its_line(tmp_path: Path, body: str, lin
 @pytest.mark.parametrize(
     "body",
     [
-        "    while True:\n        x = net.gelu(x)\n    return x\n",
-        "    return [net.gelu(x) for _ in range(2)][-1]\n",
+        "    while True:\n        x = net.swish(x)\n    return x\n",
+        "    return [net.swish(x) for _ in range(2)][-1]\n",
         "    return net.dense(x, units())\n",
-        "    for _ in range(10 ** 9):\n        x = net.relu(x)\n    return net.gelu(x)\n",
+        "    for _ in range(10 ** 9):\n        x = net.relu(x)\n    return net.swish(x)\n",
         "    return net.dense(x, 10 ** 10 ** 10)\n",
         "    return net.dense(x, len((0,) * 10 ** 12))\n",
-        "    net = Other(net)\n    return net.gelu(x)\n",
+        "    net = Other(net)\n    return net.swish(x)\n",
         "    return again(net, x)\n\n\ndef again(net, x):\n    return again(net, x)\n",
-        "    import os\n    return net.gelu(x)\n",
-        "    global CLASSES\n    return net.gelu(x)\n",
-        "    try:\n        return net.gelu(x)\n    except AttributeError:\n        return net.relu(x)\n",
+        "    import os\n    return net.swish(x)\n",
+        "    global CLASSES\n    return net.swish(x)\n",
+        "    try:\n        return net.swish(x)\n    except AttributeError:\n        return net.relu(x)\n",
     ],
 )
 def test_unfollowed_code_is_left_to_the_container(tmp_path: Path, body: str) -> None:

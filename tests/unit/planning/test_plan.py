@@ -9,8 +9,9 @@ from orchestrator import catalog, matrix, planning, resources
 from orchestrator.domain import Duration, Framework, Status
 from orchestrator.errors import InputError
 from orchestrator.matrix import file
-from orchestrator.matrix.values import loads
+from orchestrator.matrix.values import generations, loads
 from orchestrator.modes import OF_SUBJECTS
+from orchestrator.modes.parts.sizes import AXES
 from tests.unit.planning.conftest import ASSUMED
 
 
@@ -311,6 +312,9 @@ def test_the_long_form_plans_the_same(plan: Any) -> None:
         "dimensions",
         "inputs",
         *loads.KEYS,
+        *generations.KEYS,
+        "size",
+        *AXES,
         *OF_SUBJECTS,
     }
     assert set(document["models"][0]) == set(file.ModelEntry.model_fields) - only_where_set
