@@ -78,12 +78,13 @@ PARTS = {
 """Columns of the page, with the beginning of the comparisons that belong in each."""
 
 
-def plan(
+def plan(  # noqa: PLR0913 -- all that a plan of checks depends on, the last one by name
     frameworks: Sequence[str],
     models: Sequence[str],
     folder: Path,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     of_modes: Sequence[str] = MODES,
+    *,
     cpus: int = 2,
 ) -> Plan:
     """Return a plan of one cell for each framework, model, mode and value of an option."""

@@ -25,15 +25,19 @@ FEEDS = keras2_session.FEEDS
 SEVERAL_DEVICES = True
 AVERAGING = "mean, by Keras-MXNet over the contexts, whose sum is divided by their number"
 OPTIONS = {"layout": "auto"}
-OFFERS = features.ALL - {
-    "GRU without reset_after",
-    "bidirectional LSTM",
-    "layer concatenate",
-    "layer gru",
-    "layer repeat",
-    "layer separable_conv2d",
-    "padded pools",
-}
+OFFERS = (
+    features.ALL
+    - features.TRANSFORMERS
+    - {
+        "GRU without reset_after",
+        "bidirectional LSTM",
+        "layer concatenate",
+        "layer gru",
+        "layer repeat",
+        "layer separable_conv2d",
+        "padded pools",
+    }
+)
 """Keras-MXNet does not infer what an LSTM yields, as joining, repeating and a bidirectional LSTM need. MXNet updates a
 GRU's second bias whatever Keras' constraint says. A separable convolution is one convolution for each channel, and
 pools pad otherwise."""

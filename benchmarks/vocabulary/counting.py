@@ -32,15 +32,12 @@ def _multiply_adds(layer):
         # Of a sparse row, only the entries are multiplied.
         features = layer.settings.get("entries", layer.input_shape[-1])
         return size(layer.input_shape[:-1]) * features * layer.settings["units"]
-    if layer.kind == "attention":
-        # Every step with every step, once for the weights of the values and once for their sum, causal or not.
-        time, features = layer.input_shape
-        return (
-            time * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2) + 2 * time**2 * features
-        )
-    if layer.kind in ("lstm", "gru"):
+    if layer.kind in ("lstm", "gru", "attention"):
         # Every step multiplies by all matrices, of which a bidirectional LSTM has twice as many, and adds the biases.
-        return layer.input_shape[0] * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2)
+        steps = layer.input_shape[0]
+        products = steps * sum(size(each.shape) for each in layer.parameters if len(each.shape) == 2)
+        # An attention multiplies each step with every step, for its scores and for the sum of values, causal or not.
+        return products + (2 * steps * size(layer.input_shape) if layer.kind == "attention" else 0)
     if layer.kind == "time_distributed":
         return layer.output_shape[0] * _multiply_adds(layer.settings["layer"])
     return 0

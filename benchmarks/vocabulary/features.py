@@ -57,25 +57,28 @@ def _of_layer(layer):
     yield "layer " + layer.kind
     if layer.kind == "time_distributed":
         yield "layer " + layer.settings["layer"].kind
-    if layer.kind == "dense" and len(layer.input_shape) == 2:
-        yield "dense of steps"
-    if layer.kind == "dense" and not layer.settings["bias"]:
-        yield "dense without bias"
-    if layer.kind == "attention":
-        settings = layer.settings
-        is_grouped = settings["heads"] != settings["key_value_heads"]
-        named = (("causal attention", settings["causal"]), ("grouped heads", is_grouped))
-        for name, is_set in (*named, ("rotary positions", settings["rotary"])):
-            if is_set:
-                yield name
-    if layer.settings.get("explicit"):
-        yield "explicit pads"
-    if layer.kind == "gru" and not layer.settings["reset_after"]:
-        yield "GRU without reset_after"
-    if layer.kind == "lstm" and layer.settings["bidirectional"]:
-        yield "bidirectional LSTM"
-    if layer.kind == "max_pool" and any(layer.settings["pads"]):
-        yield "padded pools"
+    for name, is_set in _settings_of(layer):
+        if is_set:
+            yield name
+
+
+def _settings_of(layer):
+    """Yield each feature that settings of a layer may ask for, and whether they do."""
+    settings = layer.settings
+    yield "explicit pads", settings.get("explicit")
+    if layer.kind == "dense":
+        yield "dense of steps", len(layer.input_shape) == 2
+        yield "dense without bias", not settings["bias"]
+    elif layer.kind == "attention":
+        yield "causal attention", settings["causal"]
+        yield "grouped heads", settings["heads"] != settings["key_value_heads"]
+        yield "rotary positions", settings["rotary"]
+    elif layer.kind == "gru":
+        yield "GRU without reset_after", not settings["reset_after"]
+    elif layer.kind == "lstm":
+        yield "bidirectional LSTM", settings["bidirectional"]
+    elif layer.kind == "max_pool":
+        yield "padded pools", any(settings["pads"])
 
 
 def offered(builder):

@@ -7,8 +7,8 @@
 - `next_token`: the mean over the batch and all steps of the softmax cross-entropy of the logits of each step, with the
   token that follows the step.
 
-An L2 term is added to each of them. The loss that a training step reports holds the terms, and `facts.loss` of its result
-says so. Losses of an evaluation are without them.
+An L2 term is added to each of them. The loss that a training step reports holds the terms, and `facts.loss` of its
+result says so. Losses of an evaluation are without them.
 """
 
 NAMES = ("mean_squared_error", "next_token", "softmax_cross_entropy")

@@ -1,4 +1,4 @@
-"""A small network as decoders are: causal attention of grouped heads in rotary positions, gates, logits of each step."""
+"""A small network as decoders are: causal attention of grouped heads in rotary positions, gates, logits of steps."""
 
 TITLE = "Decoded"
 INPUT_SHAPE = (9,)

@@ -13,7 +13,7 @@ from benchmarks.models.convolutional import lenet
 from benchmarks.models.dense import mlp
 from benchmarks.models.recurrent import bilstm, lstm
 from benchmarks.models.residual import resnet20
-from benchmarks.vocabulary import graph, layers, optimizers, weights
+from benchmarks.vocabulary import counting, graph, layers, optimizers, weights
 from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.catalog.model_files.models import load_models
 from orchestrator.resources import BENCHMARKS
@@ -69,6 +69,16 @@ def test_parameters_have_unique_names_in_canonical_order() -> None:
         (lambda net: net.time_distributed(net.input(4, 4), "lstm", 3), "not 'lstm' on"),
         (lambda net: net.gru(net.input(60), 8), r"gru takes \(time, features\)"),
         (lambda net: net.dense(net.input(4), 2, l2=-1), "l2 is a number from 0"),
+        (lambda net: net.attention(net.input(4), 2), r"attention takes \(time, features\)"),
+        (lambda net: net.attention(net.input(4, 9), 2), "divides 9 features evenly by its heads, not by 2"),
+        (lambda net: net.attention(net.input(4, 8), 0), "evenly by its heads, not by 0"),
+        (lambda net: net.attention(net.input(4, 8), 4, 3), "divides 4 heads evenly by key_value_heads, not by 3"),
+        (lambda net: net.attention(net.input(4, 6), 2, rotary=True), "a head of 3 has no pairs"),
+        (lambda net: net.multiply(net.input(4), net.dense(net.input(4), 5)), "multiply takes two values of one shape"),
+        (lambda net: net.layer_norm(net.input(1, 4, 4)), r"layer_norm takes features, or \(time, features\)"),
+        (lambda net: net.rms_norm(net.relu(net.flatten(net.input(1, 4, 4)))), "rms_norm cannot follow flatten"),
+        (lambda net: net.positions(net.input(4)), r"positions takes \(time, features\)"),
+        (lambda net: net.first_step(net.input(4)), r"first_step takes \(time, features\)"),
     ],
 )
 def test_model_outside_the_vocabulary_is_refused(build: Any, message: str) -> None:
@@ -125,6 +135,32 @@ def test_each_direction_has_weights_of_its_own() -> None:
     ]  # fmt: skip
     assert not np.array_equal(drawn["lstm_2.weight"], drawn["lstm_2.backward_weight"])
     assert np.array_equal(drawn["lstm_2.backward_bias"], drawn["lstm_2.bias"])
+
+
+def test_each_projection_of_an_attention_has_weights() -> None:
+    (layer,) = layers.record(lambda net: net.attention(net.input(5, 12), 6, 2))
+    (bare,) = layers.record(lambda net: net.attention(net.input(5, 12), 6, bias=False))
+
+    assert [(each.name.rpartition(".")[2], each.shape) for each in layer.parameters] == [
+        ("query", (12, 12)), ("query_bias", (12,)), ("key", (12, 4)), ("key_bias", (4,)),
+        ("value", (12, 4)), ("value_bias", (4,)), ("output", (12, 12)), ("output_bias", (12,)),
+    ]  # fmt: skip
+    assert layer.settings["size"] == 2
+    assert [each.shape for each in bare.parameters] == [(12, 12)] * 4
+
+
+def test_dense_layer_multiplies_each_step() -> None:
+    (layer,) = layers.record(lambda net: net.dense(net.input(5, 12), 7, bias=False))
+
+    assert layer.output_shape == (5, 7)
+    assert (counting.parameters([layer]), counting.multiply_adds([layer])) == (84, 5 * 84)
+
+
+def test_an_attention_counts_every_pair_of_steps() -> None:
+    (layer,) = layers.record(lambda net: net.attention(net.input(5, 12), 6, 2, causal=True))
+
+    # Four products of each step, and then the scores and the sums of 6 heads of 2 values for each pair of steps.
+    assert counting.multiply_adds([layer]) == 5 * 12 * (12 + 4 + 4 + 12) + 2 * 5 * 5 * 12
 
 
 @pytest.mark.parametrize("model", [lenet, resnet20])

@@ -60,6 +60,8 @@ def expected(model: str, batch_size: int, steps: int) -> Any:
         pytest.param("joined", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}, marks=pytest.mark.slow_in("torch")),
         pytest.param("early_reset", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}, marks=pytest.mark.slow_in("torch")),
         ("both_ways", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("encoded", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("decoded", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sparse_rows", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sparse_regression", 128, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("every_layer", 128, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
@@ -103,6 +105,7 @@ def test_a_framework_computes_what_the_reference_computes(
 NETS = [("lenet", 128), ("mlp", 32), ("lstm", 32), ("every_layer", 128)]
 NETS += [("two_inputs", 32), ("gates", 32), ("squares", 32), ("separable", 32)]
 NETS += [("joined", 32), ("early_reset", 32), ("both_ways", 32), ("sparse_rows", 32)]
+NETS += [("encoded", 32), ("decoded", 32)]
 
 
 @pytest.mark.frameworks
@@ -114,10 +117,22 @@ def test_the_native_layers_are_those_that_are_counted(check: Check, model: str, 
     assert answer.parameters == answer.counted_parameters == counting.parameters(counted)
     assert [layer.name for layer in answer.counted] == [layer.name for layer in counted]
     own = {layer.name: layer for layer in answer.layers}
-    assert {"conv2d", "dense", "lstm", "batch_norm", "max_pool"} & {layer.kind for layer in counted} <= {
-        name.rpartition("_")[0] for name in own
-    }
+    required = {"conv2d", "dense", "lstm", "batch_norm", "max_pool", "attention", "layer_norm", "rms_norm"}
+    assert required & {layer.kind for layer in counted} <= {name.rpartition("_")[0] for name in own}
     assert [layer for layer in answer.counted if layer.name in own] == list(answer.layers)
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize(("model", "norm"), [("encoded", "layer_norm"), ("decoded", "rms_norm")])
+def test_results_name_the_operators_of_transformers(check: Check, model: str, norm: str) -> None:
+    answer = check(model, batch_size=32)
+    if "training" in answer.lacking:
+        pytest.skip("an engine says nothing of its kernels")
+
+    operators = answer.facts["operators"]
+
+    assert {"attention", norm} <= set(operators)
+    assert "attention" in operators["attention"].lower() or "selfatt" in operators["attention"]
 
 
 @pytest.mark.frameworks

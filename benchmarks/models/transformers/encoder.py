@@ -2,7 +2,7 @@
 
 TITLE = "Encoder"
 INPUT_SHAPE = (128,)
-CLASSES = 2
+CLASSES = 3
 BATCH_SIZE = 8
 SAMPLES = 8000
 OPTIMIZER = {"name": "adam", "learning_rate": 0.0001}
