@@ -78,7 +78,7 @@ PARTS = {
 """Columns of the page, with the beginning of the comparisons that belong in each."""
 
 
-def plan(  # noqa: PLR0913 -- all that a plan of checks depends on, the last one by name
+def plan(
     frameworks: Sequence[str],
     models: Sequence[str],
     folder: Path,

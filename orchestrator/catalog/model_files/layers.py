@@ -37,8 +37,8 @@ _NOTHING = object()
 def layers(tree: ast.Module, axes: Mapping[str, int] | None = None, loss: str = "") -> tuple[Any, ...] | None:
     """Return the layers that `build` records for these axes, or None if the file holds something that is not followed.
 
-    Raises `WrongFileError` with the place of what the vocabulary lacks or refuses, or of a model whose logits the `loss`
-    does not take.
+    Raises `WrongFileError` with the place of what the vocabulary lacks or refuses, or of a model whose logits the
+    `loss` does not take.
     """
     try:
         reader = _Reader(tree)

@@ -102,7 +102,8 @@ def test_wrong_sizes_are_refused_with_their_place(tmp_path: Path, models: str, m
         planned(tmp_path, f"models: [{models}]")
 
     (line,) = str(failure.value).splitlines()
-    assert line.startswith(str(tmp_path / "m.yaml:3:")) and line.endswith(mistake)
+    assert line.startswith(str(tmp_path / "m.yaml:3:"))
+    assert line.endswith(mistake)
 
 
 def test_own_model_has_sizes(tmp_path: Path) -> None:
