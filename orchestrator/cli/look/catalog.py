@@ -24,7 +24,7 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
         speech.print_document(models_document(listed))
         return
     table = plain_table(
-        "model", "title", "input", "classes", "batch", "samples", "optimizer", "own definitions", "whose"
+        "model", "title", "input", "classes", "batch", "samples", "optimizer", "sizes", "own definitions", "whose"
     )
     for model in listed:
         shape = "×".join(map(str, model.input_shape))
@@ -33,7 +33,7 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
         learned = ("–", "–", "–") if model.network else (str(model.classes), str(model.samples), optimizer)
         classes, samples, optimizer = learned
         whose = "yours" if model.own or model.network else "the program's"
-        figures = (shape, classes, str(model.batch_size), samples, optimizer, defined)
+        figures = (shape, classes, str(model.batch_size), samples, optimizer, ", ".join(model.sizes), defined)
         table.add_row(*texts(model.name, model.title, *figures, whose))
     speech.output().print(table)
 

@@ -52,6 +52,8 @@ class ModelData(TypedDict):
     batch_size: int
     samples: int
     optimizer: dict[str, str | float]
+    sizes: dict[str, dict[str, int]]
+    """Axes of each size, the default first; empty for most models."""
     own: OwnModelData | None
     definitions: dict[str, str]
 
@@ -100,6 +102,7 @@ def _model(model: ModelInfo) -> ModelData:
         "batch_size": model.batch_size,
         "samples": model.samples,
         "optimizer": dict(model.optimizer),
+        "sizes": {name: dict(axes) for name, axes in model.sizes.items()},
         "own": {"sha256": own.sha256} if (own := model.own or model.network) else None,
         "definitions": {each.builder: each.sha256 for each in model.definitions},
     }
