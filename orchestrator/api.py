@@ -6,12 +6,15 @@ result.
 """
 
 import os
+from pathlib import Path
 
 from orchestrator.bundles.returns.collect import Collected
 from orchestrator.errors import HostError, InputError, OrchestratorError
 from orchestrator.events import Event, Listener, Notice, ignore
 from orchestrator.regression.nightly.records import Answer
 from orchestrator.results.listing.index import RunSummary
+from orchestrator.tables.lazy import ResultTable, ResultTables, result_tables
+from orchestrator.workflows import option_values
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
 from orchestrator.workflows.clean import CleanOptions, CleanResult, clean
 from orchestrator.workflows.cluster.attach import FollowOptions, follow, submit
@@ -32,7 +35,7 @@ from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, a
 from orchestrator.workflows.nightly.ack import AckOptions, AckResult, ack
 from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, night
 from orchestrator.workflows.nightly.status import StatusOptions, StatusResult, status
-from orchestrator.workflows.option_values import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName, TablesFormat
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
 from orchestrator.workflows.report import ReportOptions, ReportResult, report
@@ -43,6 +46,7 @@ from orchestrator.workflows.ship.export import ExportOptions, ExportResult, expo
 from orchestrator.workflows.ship.load import BundleOptions, LoadResult, VerifyResult, load, verify
 from orchestrator.workflows.ship.push import PushOptions, PushResult, push
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, MergeResult, collect, merge
+from orchestrator.workflows.tables import TablesOptions, TablesResult, export_tables
 
 __all__ = [
     "AcceptOptions",
@@ -98,6 +102,8 @@ __all__ = [
     "RegressResult",
     "ReportOptions",
     "ReportResult",
+    "ResultTable",
+    "ResultTables",
     "RunOptions",
     "RunResult",
     "RunSummary",
@@ -109,6 +115,9 @@ __all__ = [
     "ShowResult",
     "StatusOptions",
     "StatusResult",
+    "TablesFormat",
+    "TablesOptions",
+    "TablesResult",
     "VerifyResult",
     "accept",
     "ack",
@@ -121,6 +130,7 @@ __all__ = [
     "data",
     "doctor",
     "export",
+    "export_tables",
     "follow",
     "frameworks",
     "history",
@@ -133,6 +143,7 @@ __all__ = [
     "push",
     "regress",
     "report",
+    "results",
     "run",
     "runs",
     "search",
@@ -150,3 +161,13 @@ def this_host(*, listener: Listener = ignore) -> Host:
     Example: `host = this_host(listener=print)`
     """
     return Host(os.environ, listener)
+
+
+def results(folder: Path | str = option_values.RESULTS) -> ResultTables:
+    """Return the runs of a results folder as tidy tables in Arrow, each read when it is asked for.
+
+    Raises `InputError` if there is no such folder, or without pyarrow, which the extra `data` installs.
+
+    Example: `results("results").repeats.to_pandas()`
+    """
+    return result_tables(Path(folder))

@@ -43,7 +43,7 @@ SCHEMAS = (
     "runs", "repeats", "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record",
     "accepted-release", "answered-alarms", "watch-status", "history", "exported-bundle", "verified-bundle",
     "loaded-bundle", "pushed-images", "anonymised-network", "collected-runs", "merged-runs",
-    "datasets", "fitness", "fleet", "surplus",
+    "datasets", "exported-tables", "fitness", "fleet", "surplus",
 )  # fmt: skip
 """The names of the published schemas, those of files before those of documents."""
 
@@ -54,6 +54,17 @@ class AnswerName(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     KNOWN = "known"
+
+
+class TablesFormat(StrEnum):
+    """A format of all results as data."""
+
+    PARQUET = "parquet"
+    SQLITE = "sqlite"
+
+
+TABLES = {TablesFormat.PARQUET: "tables", TablesFormat.SQLITE: "tables.sqlite"}
+"""The outputs of an export of all results by format."""
 
 
 class RuntimeName(StrEnum):

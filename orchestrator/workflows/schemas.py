@@ -37,7 +37,7 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     records.ANSWERED_ALARMS, WATCH_STATUS, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,
     networks.ANONYMISED_NETWORK, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
-    host.DATASETS, host.FITNESS, host.FLEET, host.SURPLUS,
+    host.DATASETS, host.EXPORTED_TABLES, host.FITNESS, host.FLEET, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""
 

@@ -13,7 +13,7 @@ PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
     "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "domain",
     "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets", "matrix", "planning",
-    "results", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "bundles",
+    "results", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "tables", "bundles",
     "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
@@ -38,8 +38,8 @@ WITHIN = {
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs"),
-        "documents": ("build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "ship"),
-        "networks": ("host", "run"),
+        "documents": ("build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "ship", "tables"),
+        "networks": ("host", "run"), "tables": ("host", "inputs", "outputs"),
         "schemas": ("documents",),
         "nightly": ("host", "inputs", "measure", "outputs"), "search": ("host", "inputs", "measure", "outputs"),
     },

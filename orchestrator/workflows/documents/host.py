@@ -11,6 +11,8 @@ from orchestrator.workflows.clean import CleanResult, SurplusItem
 from orchestrator.workflows.data import DatasetFiles, DataState
 from orchestrator.workflows.doctor import DoctorResult
 from orchestrator.workflows.fleet.findings import FleetReport
+from orchestrator.workflows.option_values import TablesFormat
+from orchestrator.workflows.tables import TablesResult
 
 
 class FitnessData(TypedDict):
@@ -44,7 +46,23 @@ class DatasetData(TypedDict):
     """True if this command has made the files."""
 
 
+class ExportedTablesData(TypedDict):
+    """An export of all results as data."""
+
+    format: TablesFormat
+    path: str
+    read: list[str]
+    """Runs that were new or had changed."""
+    unchanged: list[str]
+    """Runs that were not read again."""
+    removed: list[str]
+    """Runs that the results folder has no more."""
+    rows: dict[str, int]
+    """The rows of each table, of all runs."""
+
+
 DATASETS = DocumentKind("datasets", 1, list[DatasetData])
+EXPORTED_TABLES = DocumentKind("exported-tables", 1, ExportedTablesData)
 FITNESS = DocumentKind("fitness", 1, FitnessData)
 FLEET = DocumentKind("fleet", 1, FleetReport)
 SURPLUS = DocumentKind("surplus", 1, SurplusData)
@@ -53,6 +71,20 @@ SURPLUS = DocumentKind("surplus", 1, SurplusData)
 def datasets_document(datasets: Sequence[DatasetFiles]) -> Envelope:
     """Return the files of datasets."""
     return DATASETS.envelope([asdict(each) for each in datasets])
+
+
+def exported_tables_document(result: TablesResult) -> Envelope:
+    """Return what an export of all results has read, and what it holds."""
+    return EXPORTED_TABLES.envelope(
+        {
+            "format": result.format,
+            "path": str(result.path),
+            "read": list(result.read),
+            "unchanged": list(result.unchanged),
+            "removed": list(result.removed),
+            "rows": dict(result.rows),
+        }
+    )
 
 
 def fitness_document(result: DoctorResult) -> Envelope:

@@ -1,0 +1,56 @@
+"""The table of environments."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orchestrator.results.records import EnvironmentRecord
+from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.rows.keys import RUN
+from orchestrator.tables.stored import StoredRun
+
+_TEXT = ColumnKind.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSource:
+    """An environment of a run."""
+
+    run: str
+    environment: EnvironmentRecord
+
+
+ENVIRONMENTS = TableSchema(
+    "environments",
+    "A row for each environment that a run asked for, with all that is installed in it.",
+    (
+        RUN,
+        Column("image", _TEXT, "Name of the image in the plan.", "environment.image"),
+        Column("status", _TEXT, "`ok`, or how making it ended.", "environment.status"),
+        Column("reason", _TEXT, "One line that says why; empty for `ok`.", "environment.reason"),
+        Column(
+            "reference",
+            _TEXT,
+            "What cells are launched by, such as the path of an interpreter.",
+            "environment.reference",
+        ),
+        Column("image_id", _TEXT, "Id of the image at the engine.", "environment.image_id"),
+        Column("base_digest", _TEXT, "Digest of the base image.", "environment.base_digest"),
+        Column(
+            "size_bytes", ColumnKind.INTEGER, "Size of the image with all that it stands on.", "environment.size_bytes"
+        ),
+        Column("seccomp", _TEXT, "Profile of system calls of its containers, with its SHA-256.", "environment.seccomp"),
+        Column(
+            "versions",
+            ColumnKind.JSON,
+            "Every distribution that is installed in it, with its version.",
+            "environment.versions",
+        ),
+        Column("log", _TEXT, "Log of a making that failed, below the folder of the run.", "environment.log"),
+    ),
+)
+
+
+def environment_sources(stored: StoredRun) -> Iterator[EnvironmentSource]:
+    """Yield the environments of a run."""
+    for environment in stored.environments.environments:
+        yield EnvironmentSource(stored.name, environment)
