@@ -19,6 +19,7 @@ NAMES = (
     "builds",
     "frameworks",
     "reports",
+    "tables",
     "remeasure",
     "samplers",
     "killing",

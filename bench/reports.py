@@ -58,7 +58,7 @@ def cells(results: int) -> Iterator[Cell]:
         )  # fmt: skip
 
 
-def make(folder: Path, results: int) -> None:
+def make(folder: Path, results: int, name: str = "20260102T030405Z-abcd") -> None:
     """Write a run of a number of results, without waiting for the disk."""
     planned = tuple(cells(results))
     images = tuple(
@@ -66,7 +66,7 @@ def make(folder: Path, results: int) -> None:
                   Environment("mxnet", "3.11", expected_versions=(("mxnet", version),)))
         for version in VERSIONS
     )  # fmt: skip
-    run = Run(folder / "20260102T030405Z-abcd")
+    run = Run(folder / name)
     run.write_record(
         RunRecord(
             run=run.name, created_at="2026-01-02T03:04:05+00:00", orchestrator_version="0", runtime="docker",

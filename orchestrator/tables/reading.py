@@ -1,7 +1,7 @@
 """The rows of a run, all tables in one pass, so that no file is read twice."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orchestrator.domain import Outcome, Status
@@ -40,7 +40,7 @@ _OF_RESULTS = (
 _NEED_RESULTS = frozenset({"repeats", "latencies", *(table.name for table, _ in _OF_RESULTS)})
 
 
-def read_batches(runs: Iterable[StoredRun], wanted: Collection[str]) -> Iterator[Rows]:
+def read_batches(runs: Iterable[StoredRun], wanted: frozenset[str]) -> Iterator[Rows]:
     """Yield the rows of the wanted tables of some runs in batches, those of each table in order.
 
     Only files that a wanted table needs are opened.
@@ -54,7 +54,7 @@ def read_batches(runs: Iterable[StoredRun], wanted: Collection[str]) -> Iterator
     yield from ((name, rows) for name, rows in joined.items() if rows)
 
 
-def _read_run(stored: StoredRun, wanted: Collection[str]) -> Iterator[Rows]:
+def _read_run(stored: StoredRun, wanted: frozenset[str]) -> Iterator[Rows]:
     for table, sources in _OF_RUNS:
         if table.name in wanted:
             yield table.name, [table.row(source) for source in sources(stored)]
@@ -63,7 +63,7 @@ def _read_run(stored: StoredRun, wanted: Collection[str]) -> Iterator[Rows]:
             yield from _of_outcome(stored, outcome, wanted)
 
 
-def _of_outcome(stored: StoredRun, outcome: Outcome, wanted: Collection[str]) -> Iterator[Rows]:
+def _of_outcome(stored: StoredRun, outcome: Outcome, wanted: frozenset[str]) -> Iterator[Rows]:
     if "outcomes" in wanted:
         yield "outcomes", [OUTCOMES.row(outcome_source(stored.name, outcome))]
     if outcome.status is not Status.OK or not wanted & _NEED_RESULTS:

@@ -130,17 +130,29 @@ def block_sources(source: ResultSource) -> Iterator[BlockSource]:
     """Yield every block of a repeat in order, and its latency pass."""
     if source.result is None:
         return
-    of_repeat = {"run": source.run, "cell_id": source.cell_id, "repeat": source.repeat}
     for part, number, block, counts, evaluation in _blocks(source.result, in_epochs=source.in_epochs):
         yield BlockSource(
-            **of_repeat, part=part, number=number, counts=counts, block=block, conditions=block.conditions,
+            run=source.run,
+            cell_id=source.cell_id,
+            repeat=source.repeat,
+            part=part,
+            number=number,
+            counts=counts,
+            block=block,
+            conditions=block.conditions,
             evaluation=evaluation,
-        )  # type: ignore[arg-type]  # fmt: skip
+        )
     if source.result.latency_conditions:
         yield BlockSource(
-            **of_repeat, part="latency", number=0, counts=False, block=None,
+            run=source.run,
+            cell_id=source.cell_id,
+            repeat=source.repeat,
+            part="latency",
+            number=0,
+            counts=False,
+            block=None,
             conditions=source.result.latency_conditions,
-        )  # type: ignore[arg-type]  # fmt: skip
+        )
 
 
 def _blocks(result: Result, *, in_epochs: bool) -> Iterator[tuple[str, int, Block, bool, Evaluation | None]]:
