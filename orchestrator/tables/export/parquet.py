@@ -1,12 +1,16 @@
-"""Runs as Parquet, in a folder for each table with a file for each run, and `export.json` that says what is there."""
+"""Runs as Parquet, in a folder for each table, with `export.json` that says what is there.
 
-import hashlib
+The files of a table are segments, each with the rows of some runs: a file for each of a thousand runs would take most
+of the time of a reader. An export adds one segment, which takes over what is left of segments with a changed run, and
+all of segments that are not much larger than itself. So there are few segments, and few rows are ever written again.
+"""
+
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,63 +25,98 @@ from orchestrator.tables.reading import NAMES, TABLES, read_batches
 from orchestrator.tables.stored import StoredRun
 
 STATE = "export.json"
-SCHEMA_FILE = "schema.parquet"
-"""A file without rows in the folder of each table, so that a query finds the columns before there are any rows."""
-_GROUP_BATCHES = 16
-"""Batches of a row group."""
-_LONGEST_NAME = 200
+_GROUP_ROWS = 250_000
+_MUCH_LARGER = 2
+
+
+class Segment(BaseModel):
+    """One file in the folder of each table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    digests: dict[str, str]
+    """Of its runs, by their names."""
+    rows: dict[str, int]
+    """By table."""
 
 
 class ParquetState(BaseModel):
-    """The runs of an export, each with its digest and the rows of its tables."""
+    """The segments of an export."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_: str = f"results/{SCHEMA_VERSION}"
-    digests: dict[str, str] = {}
-    rows: dict[str, dict[str, int]] = {}
-    """Of each run by table; a table without rows has no file."""
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Return the digest of every run."""
+        return {run: digest for segment in self.segments for run, digest in segment.digests.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentPlan:
+    """The segments that stay, and the runs of others whose rows the new segment takes over."""
+
+    staying: tuple[Segment, ...]
+    taken_over: tuple[tuple[Segment, frozenset[str]], ...]
+
+
+def planned_segments(segments: Iterable[Segment], found: Changes) -> SegmentPlan:
+    """Decide which segments stay."""
+    unchanged = frozenset(found.unchanged)
+    taken_over, clean = [], []
+    for segment in segments:
+        left = unchanged & segment.digests.keys()
+        if len(left) == len(segment.digests):
+            clean.append(segment)
+        elif left:
+            taken_over.append((segment, left))
+    size = len(found.stale) + sum(len(left) for _, left in taken_over)
+    staying = sorted(clean, key=lambda segment: len(segment.digests), reverse=True)
+    while staying and len(staying[-1].digests) <= _MUCH_LARGER * size:
+        segment = staying.pop()
+        size += len(segment.digests)
+        taken_over.append((segment, frozenset(segment.digests)))
+    return SegmentPlan(tuple(staying), tuple(taken_over))
 
 
 def write_parquet(runs: list[StoredRun], target: Path) -> tuple[Changes, Mapping[str, int]]:
     """Bring a folder of Parquet files in line with the runs. Return what changed, and the rows of each table.
 
-    A new folder is made next to the old one, with links to the files of unchanged runs, and takes its place in one
-    step. Raises `InputError` if something else is at the target, `OSError` if the folder cannot be written.
+    A new folder is made next to the old one, with links to the files that stay, and takes its place in one step.
+    Raises `InputError` if something else is at the target, `OSError` if the folder cannot be written.
     """
-    pq = library("pyarrow.parquet")
+    library("pyarrow.parquet")
     beginning = f".{target.name}.new-"
     recovered(target, beginning)
     state = _state(target)
     found = changes(runs, state.digests)
-    rows = {name: state.rows[name] for name in found.unchanged}
-    if found.stale or found.removed or not target.exists():
+    if found.stale or found.removed or not state.segments:
         new = target.with_name(f"{beginning}{secrets.token_hex(4)}")
         try:
-            for table in TABLES:
-                (new / table.name).mkdir(parents=True)
-                pq.write_table(arrow_schema(table).empty_table(), new / table.name / SCHEMA_FILE)
-            for name in found.unchanged:
-                for table_name in rows[name]:
-                    _link(target, new, f"{table_name}/{file_name(name)}")
-            for stored in found.stale:
-                rows[stored.label] = _write_run(pq, stored, new)
-            after = ParquetState(digests=dict(found.digests), rows=rows)
-            write_atomically(new / STATE, after.model_dump_json(indent=1) + "\n")
-            flush(new)  # a power cut must not leave a folder whose files are not on disk
+            state = _write_folder(new, target, planned_segments(state.segments, found), found)
             put_in_place(new, target)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-    return found, _totals(rows)
+    return found, {table.name: sum(each.rows[table.name] for each in state.segments) for table in TABLES}
 
 
-def file_name(run: str) -> str:
-    """Return the name of the files of a run, in which no character means something to a shell or a query."""
-    quoted = quote(run, safe="")
-    if len(quoted) > _LONGEST_NAME:
-        quoted = f"{quoted[:_LONGEST_NAME]}-{hashlib.sha256(run.encode()).hexdigest()[:16]}"
-    return f"{quoted}.parquet"
+def _write_folder(new: Path, old: Path, plan: SegmentPlan, found: Changes) -> ParquetState:
+    name = f"{secrets.token_hex(4)}.parquet"
+    for table in TABLES:
+        (new / table.name).mkdir(parents=True)
+        for segment in plan.staying:
+            _link(old / table.name / segment.name, new / table.name / segment.name)
+    names = [stored.label for stored in found.stale] + [run for _, left in plan.taken_over for run in left]
+    rows = _write_segment(new, name, old, plan.taken_over, found.stale)
+    segment = Segment(name=name, digests={run: found.digests[run] for run in names}, rows=rows)
+    state = ParquetState(segments=(*plan.staying, segment))
+    write_atomically(new / STATE, state.model_dump_json(indent=1) + "\n")
+    flush(new)  # a power cut must not leave a folder whose files are not on disk
+    return state
 
 
 def _state(target: Path) -> ParquetState:
@@ -96,72 +135,76 @@ def _state(target: Path) -> ParquetState:
         return ParquetState()
     except (OSError, ValidationError):
         raise refusal from None
-    # What of its files has gone is written again.
-    whole = {name for name, rows in state.rows.items() if name in state.digests and _has_files(target, name, rows)}
-    return ParquetState(
-        digests={name: digest for name, digest in state.digests.items() if name in whole},
-        rows={name: rows for name, rows in state.rows.items() if name in whole},
-    )
+    # The runs of a segment whose files have gone, or that lacks a table, are read again.
+    return ParquetState(segments=tuple(each for each in state.segments if _is_whole(target, each)))
 
 
-def _has_files(target: Path, name: str, rows: Mapping[str, int]) -> bool:
-    return rows.keys() <= NAMES and all((target / table / file_name(name)).is_file() for table in rows)
+def _is_whole(target: Path, segment: Segment) -> bool:
+    is_named = Path(segment.name).name == segment.name and segment.rows.keys() == NAMES
+    return is_named and all((target / name / segment.name).is_file() for name in NAMES)
 
 
-def _link(target: Path, new: Path, place: str) -> None:
+def _link(source: Path, place: Path) -> None:
     try:
-        (new / place).hardlink_to(target / place)
+        place.hardlink_to(source)
     except OSError:  # a file system without links
-        shutil.copyfile(target / place, new / place)
+        shutil.copyfile(source, place)
 
 
-def _write_run(pq: Any, stored: StoredRun, folder: Path) -> dict[str, int]:
-    """Write the files of one run, and return the rows of each table that has any."""
-    writers = {}
+def _write_segment(
+    new: Path,
+    name: str,
+    old: Path,
+    taken_over: Iterable[tuple[Segment, frozenset[str]]],
+    stale: Iterable[StoredRun],
+) -> dict[str, int]:
+    """Write the new file of every table, also without rows, and return the rows of each."""
+    files = {table.name: _TableFile(arrow_schema(table), new / table.name / name) for table in TABLES}
     try:
-        for table in TABLES:
-            writers[table.name] = _TableFile(pq, arrow_schema(table), folder / table.name / file_name(stored.label))
-        for name, rows in read_batches([stored], NAMES):
-            writers[name].write(rows)
+        for segment, left in taken_over:
+            for table_name, file in files.items():
+                for batch in _rows_of(old / table_name / segment.name, left):
+                    file.write(batch)
+        for table_name, rows in read_batches(stale, NAMES):
+            files[table_name].write(record_batch(files[table_name].schema, rows))
     finally:
-        for writer in writers.values():
-            writer.close()
-    return {name: writer.rows for name, writer in writers.items() if writer.rows}
+        for file in files.values():
+            file.close()
+    return {table_name: file.rows for table_name, file in files.items()}
+
+
+def _rows_of(path: Path, runs: frozenset[str]) -> Iterator[Any]:
+    """Yield the rows of some runs of a segment."""
+    pa, compute = library("pyarrow"), library("pyarrow.compute")
+    wanted = pa.array(sorted(runs), pa.string())
+    with library("pyarrow.parquet").ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            yield batch.filter(compute.is_in(batch.column("run"), value_set=wanted))
 
 
 class _TableFile:
-    """A Parquet file that is made with its first row."""
+    """A Parquet file that is written in groups of rows."""
 
-    def __init__(self, pq: Any, schema: Any, path: Path) -> None:
-        self._pq, self._schema, self._path = pq, schema, path
-        self._writer: Any = None
+    def __init__(self, schema: Any, path: Path) -> None:
+        self.schema, self.rows = schema, 0
+        self._writer = library("pyarrow.parquet").ParquetWriter(path, schema, compression="zstd")
         self._batches: list[Any] = []
-        self.rows = 0
+        self._waiting = 0
 
-    def write(self, rows: list[tuple[Any, ...]]) -> None:
+    def write(self, batch: Any) -> None:
         """Add rows."""
-        self._batches.append(record_batch(self._schema, rows))
-        self.rows += len(rows)
-        if len(self._batches) >= _GROUP_BATCHES:
+        self._batches.append(batch)
+        self._waiting += batch.num_rows
+        if self._waiting >= _GROUP_ROWS:
             self._write_group()
 
     def _write_group(self) -> None:
-        if self._batches:
-            if self._writer is None:
-                self._writer = self._pq.ParquetWriter(self._path, self._schema, compression="zstd")
-            self._writer.write_table(library("pyarrow").Table.from_batches(self._batches, self._schema))
-            self._batches = []
+        table = library("pyarrow").Table.from_batches(self._batches, self.schema)
+        self._writer.write_table(table, row_group_size=_GROUP_ROWS)
+        self.rows += table.num_rows
+        self._batches, self._waiting = [], 0
 
     def close(self) -> None:
         """Write what is left."""
         self._write_group()
-        if self._writer is not None:
-            self._writer.close()
-
-
-def _totals(rows: Mapping[str, Mapping[str, int]]) -> Mapping[str, int]:
-    totals = dict.fromkeys((table.name for table in TABLES), 0)
-    for of_run in rows.values():
-        for name, count in of_run.items():
-            totals[name] += count
-    return totals
+        self._writer.close()

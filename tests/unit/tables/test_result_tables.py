@@ -104,11 +104,15 @@ def test_a_missing_library_has_a_remedy(
     stored_run(tmp_path)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(api.InputError, match="is not installed") as raised:
-        table = api.results(tmp_path).runs
-        table.to_pandas() if library == "pandas" else table.to_polars()
+        _converted(tmp_path, library)
 
     assert str(raised.value).startswith(f"{library} is not installed")
     assert str(raised.value).endswith(remedy)
+
+
+def _converted(results: Path, library: str) -> object:
+    table = api.results(results).runs
+    return table.to_pandas() if library == "pandas" else table.to_polars()
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
