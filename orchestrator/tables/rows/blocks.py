@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.results.contract import Block, Conditions, Evaluation, GpuConditions, Result
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.repeats import ResultSource
 
@@ -46,13 +46,13 @@ class LatencySource(RepeatKey):
     latency_s: float
 
 
-def _around(name: str, kind: ColumnKind, description: str, unit: str | None = None) -> Column:
-    return Column(f"around_{name}", kind, description, f"conditions.{name}", unit)
+def _around(name: str, kind: ColumnKind, description: str, unit: str | None = None) -> TableColumn:
+    return TableColumn(f"around_{name}", kind, description, f"conditions.{name}", unit)
 
 
 _PART = (
-    Column("part", _TEXT, "`first_step`, `warmup`, `timed`, or `latency` for the pass of single steps.", "part"),
-    Column("number", _INTEGER, "Number of the block in its part, from 0.", "number", ""),
+    TableColumn("part", _TEXT, "`first_step`, `warmup`, `timed`, or `latency` for the pass of single steps.", "part"),
+    TableColumn("number", _INTEGER, "Number of the block in its part, from 0.", "number", ""),
 )
 BLOCKS = TableSchema(
     "blocks",
@@ -60,22 +60,24 @@ BLOCKS = TableSchema(
     (
         *OF_REPEAT,
         *_PART,
-        Column("counts", ColumnKind.TRUTH, "True if the block counts for the throughput.", "counts"),
-        Column("steps", _INTEGER, "Steps of the block.", "block.steps", "steps"),
-        Column("samples", _INTEGER, "Samples of the block.", "block.samples", "samples"),
-        Column("wall_s", _NUMBER, "Wall time of the block.", "block.wall_s"),
-        Column("cpu_s", _NUMBER, "CPU time of the process over all threads.", "block.cpu_s"),
-        Column("waited_s", _NUMBER, "Part of the wall time in which a step waited for its batch.", "block.waited_s"),
-        Column("samples_per_s", _NUMBER, "Samples by wall time.", "samples_per_s", "samples/s"),
-        Column("train_loss", _NUMBER, "Training loss at the end of the epoch.", "evaluation.train_loss"),
-        Column("test_loss", _NUMBER, "Test loss at the end of the epoch.", "evaluation.test_loss"),
-        Column(
+        TableColumn("counts", ColumnKind.TRUTH, "True if the block counts for the throughput.", "counts"),
+        TableColumn("steps", _INTEGER, "Steps of the block.", "block.steps", "steps"),
+        TableColumn("samples", _INTEGER, "Samples of the block.", "block.samples", "samples"),
+        TableColumn("wall_s", _NUMBER, "Wall time of the block.", "block.wall_s"),
+        TableColumn("cpu_s", _NUMBER, "CPU time of the process over all threads.", "block.cpu_s"),
+        TableColumn(
+            "waited_s", _NUMBER, "Part of the wall time in which a step waited for its batch.", "block.waited_s"
+        ),
+        TableColumn("samples_per_s", _NUMBER, "Samples by wall time.", "samples_per_s", "samples/s"),
+        TableColumn("train_loss", _NUMBER, "Training loss at the end of the epoch.", "evaluation.train_loss"),
+        TableColumn("test_loss", _NUMBER, "Test loss at the end of the epoch.", "evaluation.test_loss"),
+        TableColumn(
             "test_accuracy",
             _NUMBER,
             "Share of test samples that are classified correctly then.",
             "evaluation.test_accuracy",
         ),
-        Column("evaluation_s", _NUMBER, "Time of that evaluation, outside the block.", "evaluation.evaluation_s"),
+        TableColumn("evaluation_s", _NUMBER, "Time of that evaluation, outside the block.", "evaluation.evaluation_s"),
         _around("begin_s", _NUMBER, "Begin of the interval, by the monotonic clock of the host."),
         _around("wall_s", _NUMBER, "Length of the interval."),
         _around("cpu_s", _NUMBER, "CPU time of the process."),
@@ -105,13 +107,17 @@ GPU_BLOCKS = TableSchema(
     (
         *OF_REPEAT,
         *_PART,
-        Column("gpu", _INTEGER, "Place of the GPU among those of the cell, from 0.", "gpu", ""),
-        Column("clock_hz", _INTEGER, "Clock of its multiprocessors at the end.", "conditions.clock_hz"),
-        Column("temperature_c", _NUMBER, "Temperature at the end.", "conditions.temperature_c"),
-        Column("energy_j", _NUMBER, "Energy over the interval.", "conditions.energy_j"),
-        Column("power_limited_s", _NUMBER, "Time in which its power limit held it down.", "conditions.power_limited_s"),
-        Column("heat_limited_s", _NUMBER, "Time in which heat did.", "conditions.heat_limited_s"),
-        Column("slowed_by", ColumnKind.JSON, "Causes that hold its clocks down at the end.", "conditions.slowed_by"),
+        TableColumn("gpu", _INTEGER, "Place of the GPU among those of the cell, from 0.", "gpu", ""),
+        TableColumn("clock_hz", _INTEGER, "Clock of its multiprocessors at the end.", "conditions.clock_hz"),
+        TableColumn("temperature_c", _NUMBER, "Temperature at the end.", "conditions.temperature_c"),
+        TableColumn("energy_j", _NUMBER, "Energy over the interval.", "conditions.energy_j"),
+        TableColumn(
+            "power_limited_s", _NUMBER, "Time in which its power limit held it down.", "conditions.power_limited_s"
+        ),
+        TableColumn("heat_limited_s", _NUMBER, "Time in which heat did.", "conditions.heat_limited_s"),
+        TableColumn(
+            "slowed_by", ColumnKind.JSON, "Causes that hold its clocks down at the end.", "conditions.slowed_by"
+        ),
     ),
 )
 
@@ -120,8 +126,8 @@ LATENCIES = TableSchema(
     "A row for each step of the latency pass, which synchronises at every step.",
     (
         *OF_REPEAT,
-        Column("step", _INTEGER, "Number of the step, from 0.", "step", ""),
-        Column("latency_s", _NUMBER, "Wall time of the step.", "latency_s"),
+        TableColumn("step", _INTEGER, "Number of the step, from 0.", "step", ""),
+        TableColumn("latency_s", _NUMBER, "Wall time of the step.", "latency_s"),
     ),
 )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.results.telemetry.contract import GpuSeries
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.repeats import ResultSource
 
@@ -22,12 +22,12 @@ class SampleSource(RepeatKey):
     series: GpuSeries
 
 
-def _sampled(name: str, kind: ColumnKind, description: str) -> Column:
+def _sampled(name: str, kind: ColumnKind, description: str) -> TableColumn:
     def take(source: SampleSource) -> Any:
         values: Sequence[Any] = getattr(source.series, name)
         return values[source.place] if values else None
 
-    return Column(name, kind, description, take)
+    return TableColumn(name, kind, description, take)
 
 
 SAMPLED = (
@@ -45,9 +45,9 @@ TELEMETRY = TableSchema(
     "A row for each sample of each GPU of a repeat, from before its launch until after its end.",
     (
         *OF_REPEAT,
-        Column("gpu", _INTEGER, "Place of the GPU among those of the cell, from 0.", "gpu", ""),
-        Column("uuid", ColumnKind.TEXT, "UUID of the GPU.", "series.uuid"),
-        Column("at_s", _NUMBER, "Moment of the sample, by the monotonic clock of the host.", "at_s"),
+        TableColumn("gpu", _INTEGER, "Place of the GPU among those of the cell, from 0.", "gpu", ""),
+        TableColumn("uuid", ColumnKind.TEXT, "UUID of the GPU.", "series.uuid"),
+        TableColumn("at_s", _NUMBER, "Moment of the sample, by the monotonic clock of the host.", "at_s"),
         *SAMPLED,
     ),
 )

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from orchestrator.tables.columns import Column, ColumnKind
+from orchestrator.tables.columns import ColumnKind, TableColumn
 
-RUN = Column("run", ColumnKind.TEXT, "Name of the run, as `orchestrator runs` lists it.", "run")
-CELL = Column("cell", ColumnKind.TEXT, "Id of the cell, such as `mxnet-1.9.1-cpu/lenet-train-b200`.", "cell_id")
-REPEAT = Column("repeat", ColumnKind.INTEGER, "Number of the repeat, from 0.", "repeat", "")
+RUN = TableColumn("run", ColumnKind.TEXT, "Name of the run, as `orchestrator runs` lists it.", "run")
+CELL = TableColumn("cell", ColumnKind.TEXT, "Id of the cell, such as `mxnet-1.9.1-cpu/lenet-train-b200`.", "cell_id")
+REPEAT = TableColumn("repeat", ColumnKind.INTEGER, "Number of the repeat, from 0.", "repeat", "")
 OF_REPEAT = (RUN, CELL, REPEAT)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator import modes
 from orchestrator.domain import Cell
 from orchestrator.modes.parts.metrics import Better, Metric
-from orchestrator.tables.columns import Column, ColumnKind
+from orchestrator.tables.columns import ColumnKind, TableColumn
 
 _DIRECTION = {Better.HIGHER: "higher is better", Better.LOWER: "lower is better", Better.EQUAL: "no change is good"}
 
@@ -34,8 +34,8 @@ def _described(metric: Metric) -> str:
     return f"{metric.title[:1].upper()}{metric.title[1:]}; {_DIRECTION[metric.better]}."
 
 
-def _column(metric: Metric, source: Any) -> Column:
-    return Column(metric.name, ColumnKind.NUMBER, _described(metric), source, metric.unit)
+def _column(metric: Metric, source: Any) -> TableColumn:
+    return TableColumn(metric.name, ColumnKind.NUMBER, _described(metric), source, metric.unit)
 
 
 def _of_repeat(metric: Metric) -> Any:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from orchestrator.domain import Outcome
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 
 _TEXT, _INTEGER, _NUMBER = ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.NUMBER
@@ -21,43 +21,49 @@ OUTCOMES = TableSchema(
     "A row for each repeat that has ended, as its `outcome.json` says.",
     (
         *OF_REPEAT,
-        Column("status", _TEXT, "`ok`, or how it ended.", "outcome.status"),
-        Column("reason", _TEXT, "One line that says why; empty for `ok`.", "outcome.reason"),
-        Column("log", _TEXT, "Log, below the folder of the run; null where nothing was launched.", "outcome.log"),
-        Column("attempts", _INTEGER, "Attempts until then.", "outcome.attempts", "attempts"),
-        Column("started_at", ColumnKind.MOMENT, "Moment at which it began.", "outcome.started_at"),
-        Column("wall_s", _NUMBER, "From its launch to its end.", "outcome.wall_s"),
-        Column("create_s", _NUMBER, "From asking for the container or process to its start.", "outcome.create_s"),
-        Column("exit_code", _INTEGER, "Exit status of the container or process.", "outcome.exit_code", ""),
-        Column("image_id", _TEXT, "Id of the image at the engine; null outside `docker`.", "outcome.image_id"),
-        Column(
+        TableColumn("status", _TEXT, "`ok`, or how it ended.", "outcome.status"),
+        TableColumn("reason", _TEXT, "One line that says why; empty for `ok`.", "outcome.reason"),
+        TableColumn("log", _TEXT, "Log, below the folder of the run; null where nothing was launched.", "outcome.log"),
+        TableColumn("attempts", _INTEGER, "Attempts until then.", "outcome.attempts", "attempts"),
+        TableColumn("started_at", ColumnKind.MOMENT, "Moment at which it began.", "outcome.started_at"),
+        TableColumn("wall_s", _NUMBER, "From its launch to its end.", "outcome.wall_s"),
+        TableColumn("create_s", _NUMBER, "From asking for the container or process to its start.", "outcome.create_s"),
+        TableColumn("exit_code", _INTEGER, "Exit status of the container or process.", "outcome.exit_code", ""),
+        TableColumn("image_id", _TEXT, "Id of the image at the engine; null outside `docker`.", "outcome.image_id"),
+        TableColumn(
             "idle_wait_s", _NUMBER, "Time of waiting for an idle host; null where nobody waited.", "outcome.idle_wait_s"
         ),
-        Column("busy", _TEXT, "Work that still went on at its launch; empty if the host was idle.", "outcome.busy"),
-        Column(
+        TableColumn(
+            "busy", _TEXT, "Work that still went on at its launch; empty if the host was idle.", "outcome.busy"
+        ),
+        TableColumn(
             "disturbed_blocks",
             _INTEGER,
             "Timed blocks that something else disturbed; null if not known.",
             "outcome.disturbed_blocks",
             "blocks",
         ),
-        Column("disturbance", _TEXT, "What disturbed the whole repeat; empty if nothing did.", "outcome.disturbance"),
-        Column(
+        TableColumn(
+            "disturbance", _TEXT, "What disturbed the whole repeat; empty if nothing did.", "outcome.disturbance"
+        ),
+        TableColumn(
             "remeasured",
             _INTEGER,
             "Earlier measurements of it that were disturbed.",
             "outcome.remeasured",
             "measurements",
         ),
-        Column("not_remeasured", _TEXT, "Reason that measuring it again came to nothing.", "outcome.not_remeasured"),
-        Column(
+        TableColumn(
+            "not_remeasured", _TEXT, "Reason that measuring it again came to nothing.", "outcome.not_remeasured"
+        ),
+        TableColumn(
             "log_omitted_bytes",
             _INTEGER,
             "Part of its output that the bound of the log left out.",
             "outcome.log_omitted_bytes",
         ),
-        Column("ran_on", _TEXT, "UUIDs of its GPUs, separated by commas.", "outcome.ran_on"),
-        Column(
+        TableColumn("ran_on", _TEXT, "UUIDs of its GPUs, separated by commas.", "outcome.ran_on"),
+        TableColumn(
             "beside",
             _TEXT,
             "Cells that ran at the same time, separated by commas; empty if it ran alone.",

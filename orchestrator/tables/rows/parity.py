@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orchestrator.results.evidence import read_check
 from orchestrator.results.listing.stamps import stamped_checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import RUN
 from orchestrator.tables.stored import StoredRun
 
@@ -28,48 +28,54 @@ PARITY = TableSchema(
     "A row for each parity check, with all that its container answered.",
     (
         RUN,
-        Column("parity_check", _TEXT, "Id of the check; `cells` names it as `parity_check`.", "check"),
-        Column("status", _TEXT, "`ok`, or how it ended.", "outcome.status"),
-        Column("reason", _TEXT, "One line that says why; empty for `ok`.", "outcome.reason"),
-        Column("content", _TEXT, "Content and place of the check, as a hash.", "outcome.content"),
-        Column("folder", _TEXT, "Place of the answer, below `parity` in the folder of the run.", "outcome.folder"),
-        Column("log", _TEXT, "Log, below the folder of the run.", "outcome.log"),
-        Column("reused", ColumnKind.TRUTH, "True if the answer of an earlier run was taken over.", "outcome.reused"),
-        Column("started_at", ColumnKind.MOMENT, "Moment at which it began.", "outcome.started_at"),
-        Column("wall_s", _NUMBER, "From its launch to its end.", "outcome.wall_s"),
-        Column("exit_code", _INTEGER, "Exit status of the container or process.", "outcome.exit_code", ""),
-        Column("image_id", _TEXT, "Id of the image at the engine.", "outcome.image_id"),
-        Column("schema", _INTEGER, "Schema of its outcome.", "outcome.schema_", ""),
-        Column("answer_schema", _INTEGER, "Schema of its answer.", "result.schema_", ""),
-        Column("measurement_version", _INTEGER, "Version of the way of measuring.", "result.measurement_version", ""),
-        Column(
+        TableColumn("parity_check", _TEXT, "Id of the check; `cells` names it as `parity_check`.", "check"),
+        TableColumn("status", _TEXT, "`ok`, or how it ended.", "outcome.status"),
+        TableColumn("reason", _TEXT, "One line that says why; empty for `ok`.", "outcome.reason"),
+        TableColumn("content", _TEXT, "Content and place of the check, as a hash.", "outcome.content"),
+        TableColumn("folder", _TEXT, "Place of the answer, below `parity` in the folder of the run.", "outcome.folder"),
+        TableColumn("log", _TEXT, "Log, below the folder of the run.", "outcome.log"),
+        TableColumn(
+            "reused", ColumnKind.TRUTH, "True if the answer of an earlier run was taken over.", "outcome.reused"
+        ),
+        TableColumn("started_at", ColumnKind.MOMENT, "Moment at which it began.", "outcome.started_at"),
+        TableColumn("wall_s", _NUMBER, "From its launch to its end.", "outcome.wall_s"),
+        TableColumn("exit_code", _INTEGER, "Exit status of the container or process.", "outcome.exit_code", ""),
+        TableColumn("image_id", _TEXT, "Id of the image at the engine.", "outcome.image_id"),
+        TableColumn("schema", _INTEGER, "Schema of its outcome.", "outcome.schema_", ""),
+        TableColumn("answer_schema", _INTEGER, "Schema of its answer.", "result.schema_", ""),
+        TableColumn(
+            "measurement_version", _INTEGER, "Version of the way of measuring.", "result.measurement_version", ""
+        ),
+        TableColumn(
             "answered_at", ColumnKind.MOMENT, "Moment at which the answer began, by the container.", "result.started_at"
         ),
-        Column("answer_wall_s", _NUMBER, "Time that the container took for the answer.", "result.wall_s"),
-        Column("parameters", _INTEGER, "Trainable weights, asked of the framework.", "result.parameters", "weights"),
-        Column(
+        TableColumn("answer_wall_s", _NUMBER, "Time that the container took for the answer.", "result.wall_s"),
+        TableColumn(
+            "parameters", _INTEGER, "Trainable weights, asked of the framework.", "result.parameters", "weights"
+        ),
+        TableColumn(
             "counted_parameters",
             _INTEGER,
             "Trainable weights, counted from the definition.",
             "result.counted_parameters",
             "weights",
         ),
-        Column("learning_rate", _NUMBER, "Learning rate of the steps.", "result.learning_rate"),
-        Column("first_loss", _NUMBER, "Loss of the fixed batch before any step.", "result.first_loss"),
-        Column("losses", _JSON, "Loss of the same batch after so many steps.", "result.losses"),
-        Column("network", _TEXT, "SHA-256 of an exported network; null for a model.", "result.network"),
-        Column("layers", _JSON, "Layers of the framework, with shapes and weights.", "result.layers"),
-        Column("counted", _JSON, "Layers counted from the definition.", "result.counted"),
-        Column("weights", _JSON, "Initial weights by name, each with its norm and a sketch.", "result.weights"),
-        Column("gradients", _JSON, "Gradients of the first step by name, as `weights`.", "result.gradients"),
-        Column("logits", _JSON, "Logits of the fixed batch with the initial weights.", "result.logits"),
-        Column("inferred", _JSON, "The same by the step that inference times.", "result.inferred"),
-        Column("outputs", _JSON, "Outputs of an exported network by name.", "result.outputs"),
-        Column("quantised", _JSON, "Answers of a quantised session next to those without.", "result.quantised"),
-        Column("dropouts", _JSON, "Losses where one dropout drops alone.", "result.dropouts"),
-        Column("optimizer", _JSON, "What the timed steps do to each tensor.", "result.optimizer"),
-        Column("lacking", _JSON, "What the session could not be asked.", "result.lacking"),
-        Column("facts", _JSON, "All that the container reports of itself.", "result.facts"),
+        TableColumn("learning_rate", _NUMBER, "Learning rate of the steps.", "result.learning_rate"),
+        TableColumn("first_loss", _NUMBER, "Loss of the fixed batch before any step.", "result.first_loss"),
+        TableColumn("losses", _JSON, "Loss of the same batch after so many steps.", "result.losses"),
+        TableColumn("network", _TEXT, "SHA-256 of an exported network; null for a model.", "result.network"),
+        TableColumn("layers", _JSON, "Layers of the framework, with shapes and weights.", "result.layers"),
+        TableColumn("counted", _JSON, "Layers counted from the definition.", "result.counted"),
+        TableColumn("weights", _JSON, "Initial weights by name, each with its norm and a sketch.", "result.weights"),
+        TableColumn("gradients", _JSON, "Gradients of the first step by name, as `weights`.", "result.gradients"),
+        TableColumn("logits", _JSON, "Logits of the fixed batch with the initial weights.", "result.logits"),
+        TableColumn("inferred", _JSON, "The same by the step that inference times.", "result.inferred"),
+        TableColumn("outputs", _JSON, "Outputs of an exported network by name.", "result.outputs"),
+        TableColumn("quantised", _JSON, "Answers of a quantised session next to those without.", "result.quantised"),
+        TableColumn("dropouts", _JSON, "Losses where one dropout drops alone.", "result.dropouts"),
+        TableColumn("optimizer", _JSON, "What the timed steps do to each tensor.", "result.optimizer"),
+        TableColumn("lacking", _JSON, "What the session could not be asked.", "result.lacking"),
+        TableColumn("facts", _JSON, "All that the container reports of itself.", "result.facts"),
     ),
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.results.scripts.contract import PrintedValues
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.repeats import ResultSource
 from orchestrator.user_files import PrintedMetric
@@ -29,13 +29,13 @@ PRINTED = TableSchema(
     "A row for each value that counts, of each figure that a script printed.",
     (
         *OF_REPEAT,
-        Column("metric", _TEXT, "Name of the figure in the matrix.", "metric"),
-        Column("number", _INTEGER, "Place of the value in the output, from 0.", "number", ""),
-        Column("value", ColumnKind.NUMBER, "The value, in `unit`.", "value"),
-        Column("unit", _TEXT, "Unit, as the matrix says.", "declared.unit"),
-        Column("better", _TEXT, "`higher` or `lower`.", "declared.better"),
-        Column("matches", _INTEGER, "All matches of the pattern in the output.", "values.matches", "matches"),
-        Column("problem", _TEXT, "Reason that the values cannot be trusted; null if they can.", "values.problem"),
+        TableColumn("metric", _TEXT, "Name of the figure in the matrix.", "metric"),
+        TableColumn("number", _INTEGER, "Place of the value in the output, from 0.", "number", ""),
+        TableColumn("value", ColumnKind.NUMBER, "The value, in `unit`.", "value"),
+        TableColumn("unit", _TEXT, "Unit, as the matrix says.", "declared.unit"),
+        TableColumn("better", _TEXT, "`higher` or `lower`.", "declared.better"),
+        TableColumn("matches", _INTEGER, "All matches of the pattern in the output.", "values.matches", "matches"),
+        TableColumn("problem", _TEXT, "Reason that the values cannot be trusted; null if they can.", "values.problem"),
     ),
 )
 

@@ -11,7 +11,7 @@ from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeat
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.telemetry.contract import Telemetry
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.metrics import OF_REPEATS, names_of
 from orchestrator.tables.stored import StoredRun
@@ -68,20 +68,20 @@ def _scale_of_errors(source: RepeatSource) -> float | None:
     return outputs.error / outputs.scale if outputs and outputs.scale else None
 
 
-def _phase(name: str, description: str) -> Column:
-    return Column(f"{name}_s", _NUMBER, description, f"result.phases.{name}_s")
+def _phase(name: str, description: str) -> TableColumn:
+    return TableColumn(f"{name}_s", _NUMBER, description, f"result.phases.{name}_s")
 
 
-def _used(name: str, kind: ColumnKind, description: str) -> Column:
-    return Column(f"used_{name}", kind, description, f"result.used.{name}")
+def _used(name: str, kind: ColumnKind, description: str) -> TableColumn:
+    return TableColumn(f"used_{name}", kind, description, f"result.used.{name}")
 
 
-def _search(name: str, source: str, description: str) -> Column:
-    return Column(name, _INTEGER, description, f"result.largest_batch.{source}", "samples")
+def _search(name: str, source: str, description: str) -> TableColumn:
+    return TableColumn(name, _INTEGER, description, f"result.largest_batch.{source}", "samples")
 
 
-def _output(name: str, kind: ColumnKind, description: str, unit: str = "") -> Column:
-    return Column(f"output_{name}", kind, description, f"result.outputs.{name}", unit)
+def _output(name: str, kind: ColumnKind, description: str, unit: str = "") -> TableColumn:
+    return TableColumn(f"output_{name}", kind, description, f"result.outputs.{name}", unit)
 
 
 REPEATS = TableSchema(
@@ -89,8 +89,10 @@ REPEATS = TableSchema(
     "A row for each repeat that ended `ok`, with every metric and all that its result holds once.",
     (
         *OF_REPEAT,
-        Column("started_at", ColumnKind.MOMENT, "Moment at which it began, by the container.", "answer.started_at"),
-        Column(
+        TableColumn(
+            "started_at", ColumnKind.MOMENT, "Moment at which it began, by the container.", "answer.started_at"
+        ),
+        TableColumn(
             "measurement_version",
             _INTEGER,
             "Version of the way of measuring; figures of two are never compared.",
@@ -98,43 +100,45 @@ REPEATS = TableSchema(
             "",
         ),
         *OF_REPEATS,
-        Column("cpu_cores", _NUMBER, "Busy cores over the blocks that count.", "measured.cpu_cores", "cores"),
-        Column(
+        TableColumn("cpu_cores", _NUMBER, "Busy cores over the blocks that count.", "measured.cpu_cores", "cores"),
+        TableColumn(
             "block_variation",
             _NUMBER,
             "Coefficient of variation over the blocks that count.",
             "measured.block_variation",
             "",
         ),
-        Column("waiting", _NUMBER, "Share of a block in which steps waited for data, median.", "measured.waiting", ""),
+        TableColumn(
+            "waiting", _NUMBER, "Share of a block in which steps waited for data, median.", "measured.waiting", ""
+        ),
         _phase("import", "Importing the framework."),
         _phase("data", "Drawing the data and placing it on the device."),
         _phase("build", "Building the model."),
-        Column("first_step_phase_s", _NUMBER, "The first step, as a phase.", "result.phases.first_step_s"),
+        TableColumn("first_step_phase_s", _NUMBER, "The first step, as a phase.", "result.phases.first_step_s"),
         _phase("warmup", "Steps before the timed ones."),
         _phase("steady", "The timed blocks."),
-        Column("latency_phase_s", _NUMBER, "The pass that synchronises at every step.", "result.phases.latency_s"),
+        TableColumn("latency_phase_s", _NUMBER, "The pass that synchronises at every step.", "result.phases.latency_s"),
         _phase("evaluation", "Evaluation between epochs."),
-        Column("first_loss", _NUMBER, "Loss of the first step.", "result.loss.first", ""),
-        Column("last_loss", _NUMBER, "Loss of the last step.", "result.loss.last", ""),
-        Column("parameters", _INTEGER, "Trainable weights of the model.", "result.model.parameters", "weights"),
-        Column(
+        TableColumn("first_loss", _NUMBER, "Loss of the first step.", "result.loss.first", ""),
+        TableColumn("last_loss", _NUMBER, "Loss of the last step.", "result.loss.last", ""),
+        TableColumn("parameters", _INTEGER, "Trainable weights of the model.", "result.model.parameters", "weights"),
+        TableColumn(
             "multiply_adds",
             _INTEGER,
             "Multiply-adds of a forward pass, per sample.",
             "result.model.multiply_adds",
             "multiply-adds",
         ),
-        Column(
+        TableColumn(
             "peak_rss_bytes",
             _INTEGER,
             "Highest resident memory of the process; of a script that of its largest one.",
             _peak_rss,
         ),
-        Column(
+        TableColumn(
             "peak_device_bytes", _INTEGER, "Highest device memory, by the framework.", "result.memory.peak_device_bytes"
         ),
-        Column(
+        TableColumn(
             "steady_peak_device_bytes",
             _INTEGER,
             "The same from the end of the warm-up on.",
@@ -148,23 +152,23 @@ REPEATS = TableSchema(
         _output("norm", _NUMBER, "Euclidean norm of that output."),
         _output("scale", _NUMBER, "Size that errors are shares of."),
         _output("error", _NUMBER, "Distance of the output from the reference in float64."),
-        Column("output_relative_error", _NUMBER, "That distance as a share of the scale.", _scale_of_errors, ""),
+        TableColumn("output_relative_error", _NUMBER, "That distance as a share of the scale.", _scale_of_errors, ""),
         _output("sketch", _JSON, "Values of the output, or a sketch of them."),
         _search("largest_batch_refused", "refused", "Smallest batch that did not fit; null if none was refused."),
         _search("largest_batch_bounded_by", "bounded_by", "Samples of the dataset, if all of them fit."),
-        Column("largest_batch_tries", _JSON, "Every size that was tried, in order.", "result.largest_batch.tries"),
-        Column("script_wall_s", _NUMBER, "Time of a script from its start to its end.", "printed.wall_s"),
-        Column("telemetry_period_s", _NUMBER, "Seconds between two samples of the GPUs.", "telemetry.period_s"),
-        Column("telemetry_due", _INTEGER, "Samples that were due.", "telemetry.due", "samples"),
-        Column("telemetry_in_time", _INTEGER, "Samples that were taken in time.", "telemetry.in_time", "samples"),
-        Column(
+        TableColumn("largest_batch_tries", _JSON, "Every size that was tried, in order.", "result.largest_batch.tries"),
+        TableColumn("script_wall_s", _NUMBER, "Time of a script from its start to its end.", "printed.wall_s"),
+        TableColumn("telemetry_period_s", _NUMBER, "Seconds between two samples of the GPUs.", "telemetry.period_s"),
+        TableColumn("telemetry_due", _INTEGER, "Samples that were due.", "telemetry.due", "samples"),
+        TableColumn("telemetry_in_time", _INTEGER, "Samples that were taken in time.", "telemetry.in_time", "samples"),
+        TableColumn(
             "facts",
             _JSON,
             "All that the container reports of itself, such as versions, threads and layout.",
             "answer.facts",
         ),
-        Column("schema", _INTEGER, "Schema of its result.", "answer.schema_", ""),
-        Column("problem", _TEXT, "Reason that its result cannot be used; null if it can.", "problem"),
+        TableColumn("schema", _INTEGER, "Schema of its result.", "answer.schema_", ""),
+        TableColumn("problem", _TEXT, "Reason that its result cannot be used; null if it can.", "problem"),
     ),
 )
 

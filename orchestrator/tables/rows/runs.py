@@ -9,7 +9,7 @@ from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.results.decisions import Decisions, stored_decisions
 from orchestrator.results.records import RunRecord
-from orchestrator.tables.columns import Column, ColumnKind, TableSchema
+from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import RUN
 from orchestrator.tables.stored import StoredRun, counts
 
@@ -60,51 +60,59 @@ RUNS = TableSchema(
     "A row for each run. The parts of a run on a cluster are runs of their own.",
     (
         RUN,
-        Column(
+        TableColumn(
             "whole", _TEXT, "Name of the whole run: of a part that of the run on the cluster, else as `run`.", "whole"
         ),
-        Column("node", _TEXT, "Node that has measured a part; null for other runs.", "node"),
-        Column(
+        TableColumn("node", _TEXT, "Node that has measured a part; null for other runs.", "node"),
+        TableColumn(
             "counts",
             _TRUTH,
             "False for the run of a part that another run of the same part replaces; null if that is not known.",
             "counts",
         ),
-        Column("created_at", _MOMENT, "Moment at which the run began.", "record.created_at"),
-        Column("matrix", _TEXT, "Name of the matrix.", "plan.name"),
-        Column("runtime", _TEXT, "`docker`, `venv` or `host`.", "record.runtime"),
-        Column(
+        TableColumn("created_at", _MOMENT, "Moment at which the run began.", "record.created_at"),
+        TableColumn("matrix", _TEXT, "Name of the matrix.", "plan.name"),
+        TableColumn("runtime", _TEXT, "`docker`, `venv` or `host`.", "record.runtime"),
+        TableColumn(
             "profile",
             _TEXT,
             "Profile such as `quick`, whose figures prove nothing; null without one.",
             "plan.profile.name",
         ),
-        Column("study", _TEXT, "Name of the published study that it repeats; null without one.", "plan.study.name"),
-        Column("seed", _INTEGER, "Seed of data, weights and order.", "plan.seed"),
-        Column("parity", _TRUTH, "True if the run checks that cells do the same work.", "plan.parity"),
-        Column("cells", _INTEGER, "Planned cells.", _count("cells"), "cells"),
-        Column("planned_repeats", _INTEGER, "Planned repeats of all cells.", _planned, "repeats"),
-        Column("skips", _INTEGER, "Cells that the plan leaves out.", _count("skips"), "cells"),
-        Column(
+        TableColumn(
+            "study", _TEXT, "Name of the published study that it repeats; null without one.", "plan.study.name"
+        ),
+        TableColumn("seed", _INTEGER, "Seed of data, weights and order.", "plan.seed"),
+        TableColumn("parity", _TRUTH, "True if the run checks that cells do the same work.", "plan.parity"),
+        TableColumn("cells", _INTEGER, "Planned cells.", _count("cells"), "cells"),
+        TableColumn("planned_repeats", _INTEGER, "Planned repeats of all cells.", _planned, "repeats"),
+        TableColumn("skips", _INTEGER, "Cells that the plan leaves out.", _count("skips"), "cells"),
+        TableColumn(
             "orchestrator_version", _TEXT, "Version of the program that began the run.", "record.orchestrator_version"
         ),
-        Column("schema", _INTEGER, "Schema of its record.", "record.schema_"),
-        Column("host_name", _TEXT, "Name of the host.", _fact("hostname", str)),
-        Column("host_cpu", _TEXT, "CPU of the host, as the kernel names it.", _fact("cpu", str)),
-        Column("host_cpus", _INTEGER, "Logical CPUs that the run might use.", _fact("cpus", int), "CPUs"),
-        Column("host_cores", _INTEGER, "Physical cores of these.", _fact("cores", int), "cores"),
-        Column("host_memory_bytes", _INTEGER, "Memory of the host.", _fact("memory_bytes", int)),
-        Column("host_gpus", _TEXT, "Names of its GPUs, separated by commas; empty without any.", _gpus),
-        Column("host_driver", _TEXT, "Version of the GPU driver.", _fact("driver", str)),
-        Column("host_kernel", _TEXT, "Version of the kernel.", _fact("kernel", str)),
-        Column("host_engine", _TEXT, "Version of the container engine.", _fact("engine", str)),
-        Column("host", _JSON, "All that the record says of the host.", "record.host"),
-        Column("bundle", _JSON, "Bundle that the plan came in; null if it was made on this host.", "record.bundle"),
-        Column("images", _JSON, "Origin of the images.", "record.images"),
-        Column("part_of", _TEXT, "Part of a run on a cluster that the run comes back to in a file.", "record.part_of"),
-        Column("proved_with", _JSON, "Measurement by which cells ran side by side on GPUs.", "record.proved_with"),
-        Column("decisions", _JSON, "Looks and decisions of a run until decided; null for any other run.", "decisions"),
-        Column(
+        TableColumn("schema", _INTEGER, "Schema of its record.", "record.schema_"),
+        TableColumn("host_name", _TEXT, "Name of the host.", _fact("hostname", str)),
+        TableColumn("host_cpu", _TEXT, "CPU of the host, as the kernel names it.", _fact("cpu", str)),
+        TableColumn("host_cpus", _INTEGER, "Logical CPUs that the run might use.", _fact("cpus", int), "CPUs"),
+        TableColumn("host_cores", _INTEGER, "Physical cores of these.", _fact("cores", int), "cores"),
+        TableColumn("host_memory_bytes", _INTEGER, "Memory of the host.", _fact("memory_bytes", int)),
+        TableColumn("host_gpus", _TEXT, "Names of its GPUs, separated by commas; empty without any.", _gpus),
+        TableColumn("host_driver", _TEXT, "Version of the GPU driver.", _fact("driver", str)),
+        TableColumn("host_kernel", _TEXT, "Version of the kernel.", _fact("kernel", str)),
+        TableColumn("host_engine", _TEXT, "Version of the container engine.", _fact("engine", str)),
+        TableColumn("host", _JSON, "All that the record says of the host.", "record.host"),
+        TableColumn(
+            "bundle", _JSON, "Bundle that the plan came in; null if it was made on this host.", "record.bundle"
+        ),
+        TableColumn("images", _JSON, "Origin of the images.", "record.images"),
+        TableColumn(
+            "part_of", _TEXT, "Part of a run on a cluster that the run comes back to in a file.", "record.part_of"
+        ),
+        TableColumn("proved_with", _JSON, "Measurement by which cells ran side by side on GPUs.", "record.proved_with"),
+        TableColumn(
+            "decisions", _JSON, "Looks and decisions of a run until decided; null for any other run.", "decisions"
+        ),
+        TableColumn(
             "problem", _TEXT, "Reason that its record or its decisions cannot be read; null if they can.", "problem"
         ),
     ),

@@ -78,6 +78,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "collected-runs": ("collect", "20260201", "--results", "hosts"),
     "merged-runs": ("merge", "hosts.tar.zst"),
     "datasets": ("data",),
+    "exported-tables": ("data", "export", "--format", "sqlite", "--results", "hosts"),
     "fitness": ("doctor",),
     "fleet": ("doctor", "--fleet", "--site", "cluster.yaml"),
     "surplus": ("clean",),

@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Program
 
 PROGRAM: Any = typer.main.get_command(program())
 TOP = PROGRAM.make_context("orchestrator", ["schema"])
-BELOW = ("nightly accept", "nightly ack", "nightly status")
+BELOW = ("data export", "nightly accept", "nightly ack", "nightly status")
 
 
 def _loaded(words: list[str]) -> tuple[Any, list[str]]:

@@ -44,7 +44,7 @@ for line in json.load(sys.stdin):
     print(json.dumps([line, sorted(modules - loaded)]), file=sys.stderr)
     loaded |= modules
 """
-BELOW = ("nightly accept", "nightly ack", "nightly status")
+BELOW = ("data export", "nightly accept", "nightly ack", "nightly status")
 COMPLETED = (
     "", "do", *(f"{command} --" for command in (*COMMANDS, *BELOW)), "nightly ac", "schema ",
     "run --runtime ", "run --plan ", "run --resume ", "-q report --color ", "report --format ", "history --format ",

@@ -18,7 +18,7 @@ from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.schemas import CONTRACT
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.telemetry.contract import Telemetry
-from orchestrator.tables.columns import Column
+from orchestrator.tables.columns import TableColumn
 from orchestrator.tables.reading import TABLES
 from orchestrator.tables.rows.blocks import BlockSource, GpuBlockSource, LatencySource
 from orchestrator.tables.rows.cells import CellSource
@@ -70,7 +70,7 @@ def covered() -> set[str]:
     }
 
 
-def _passed(source: Any, column: Column) -> Iterator[str]:
+def _passed(source: Any, column: TableColumn) -> Iterator[str]:
     """Yield the last field of the path of a column, for each type that it may be of."""
     owners = [source]
     *parts, last = str(column.source).split(".")
