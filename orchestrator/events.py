@@ -30,21 +30,51 @@ class BuildFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStarted:
-    """Repeats still to be measured, `planned` of them; `done` were already there (resume)."""
+class CellToRun:
+    """A cell of a run that begins or goes on."""
 
-    planned: int
-    done: int = 0
+    cell_id: str
+    statuses: tuple[str, ...]
+    """The status of each repeat, and an empty text for one that is still to be measured."""
+    expected_s: float | None = None
+    """Seconds that a repeat is expected to take; None if nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatStarted:
+class ImageToMake:
+    """An environment that a run needs, which may be there already."""
+
+    image: str
+    expected_s: float | None = None
+    """Seconds that making it from nothing is expected to take; None if nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(LaterFields):
+    """Repeats still to be measured, `planned` of them; `done` were already there (resume)."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"cells": (), "images": ()}
+
+    planned: int
+    done: int = 0
+    cells: tuple[CellToRun, ...] = ()
+    """Every cell of the plan; none of a run whose cells are measured elsewhere."""
+    images: tuple[ImageToMake, ...] = ()
+    """The environments that are provided before the first repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatStarted(LaterFields):
     """A container (or process) is launched for one repeat of one cell."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"log": ""}
 
     cell_id: str
     repeat: int
     position: int
     """1-based, in running order."""
+    log: str = ""
+    """Path of the file that its output goes to; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The package that makes a `Plan` of a matrix, the catalog and a selection, without looking at a host."""
 
 from orchestrator.planning.cost.durations import Assumed, Earlier
-from orchestrator.planning.cost.estimate import Known, PlanEstimate, disk_bytes, estimate, seconds_of_parts
+from orchestrator.planning.cost.estimate import Known, PlanEstimate, build_s, disk_bytes, estimate, seconds_of_parts
 from orchestrator.planning.document import PLAN, plan_envelope, script_document
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import plan
@@ -16,6 +16,7 @@ __all__ = [
     "Known",
     "PlanEstimate",
     "Selection",
+    "build_s",
     "check_id",
     "checks",
     "disk_bytes",

@@ -8,15 +8,15 @@ from itertools import count
 
 from orchestrator.devices import Allocation, NoDevice, allocate, shares
 from orchestrator.devices.needs import lacking
-from orchestrator.domain import Cell, Outcome, Plan, Status, System
+from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Status, System
 from orchestrator.errors import FolderError
-from orchestrator.events import Notice, RepeatFinished, RepeatStarted, RunStarted, in_turn
+from orchestrator.events import Notice, RepeatFinished, RepeatStarted, in_turn
 from orchestrator.results.contract import Result
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.throughput import throughput
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import worth_a_retry
-from orchestrator.running.folders import relative
+from orchestrator.running.folders import LOG, relative
 from orchestrator.running.host_lock import Turn
 from orchestrator.running.last_cells import LastCells
 from orchestrator.running.launch import Launcher
@@ -26,6 +26,7 @@ from orchestrator.running.refused_batches import RefusedBatches
 from orchestrator.running.slots import model as slots
 from orchestrator.running.slots.schedule import PlacedJob, Schedule, Used
 from orchestrator.running.slots.side_by_side import JobsAtOnce, Neighbours
+from orchestrator.running.started import started
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import STOPPED, Provided, Ready, Unavailable
 
@@ -85,9 +86,11 @@ class _Execution:
 
     def outcomes(self) -> Iterator[Outcome]:
         repeats = order(self._plan.cells, self._policy.seed)
-        todo = unfinished(repeats, self._with.run.outcome, retry_failed=self._policy.retry_failed)
-        self._with.listener(RunStarted(planned=len(todo), done=len(repeats) - len(todo)))
-        provided = self._provide(todo)
+        recorded = {(cell.id, number): self._with.run.outcome(cell.id, number) for cell, number in repeats}
+        todo = unfinished(repeats, lambda *key: recorded[key], retry_failed=self._policy.retry_failed)
+        images = self._wanted(todo)
+        self._with.listener(started(self._plan, todo, recorded, images, self._with.expected(self._plan)))
+        provided = self._provide(images)
         check_parity(self._plan, provided, self._allocations, self._with, retry_failed=self._policy.retry_failed)
         last_cells = LastCells((cell for cell, _ in todo), provided, self._with.free, self._with.listener)
         for cell, outcome, result in self._ended(repeats, todo, provided):
@@ -142,10 +145,12 @@ class _Execution:
             self._failed = self._failed or cell.id
         return cell, outcome, result
 
-    def _provide(self, todo: Sequence[Repeat]) -> Provided:
+    def _wanted(self, todo: Sequence[Repeat]) -> list[ImageSpec]:
         given = ((cell, self._allocations[cell.system]) for cell, _ in todo)
         wanted = {cell.image for cell, each in given if isinstance(each, Allocation) and not self._unmet(cell, each)}
-        images = [image for image in self._plan.images if image.name in wanted]
+        return [image for image in self._plan.images if image.name in wanted]
+
+    def _provide(self, images: Sequence[ImageSpec]) -> Provided:
         if not images or self._with.stop.is_set():
             return {}
         provided = self._with.runtime.provide(
@@ -233,7 +238,8 @@ class _Execution:
     def _attempts(
         self, cell: Cell, repeat: int, position: int, ready: Ready, allocation: Allocation
     ) -> tuple[Outcome, Result | None]:
-        self._with.listener(RepeatStarted(cell.id, repeat, position))
+        log = self._with.run.repeat_folder(cell.id, repeat) / LOG
+        self._with.listener(RepeatStarted(cell.id, repeat, position, str(log)))
         attempts = Attempts(self._with.run, cell.id, repeat)
         retries, losses = self._policy.retries, LOSSES
         while True:

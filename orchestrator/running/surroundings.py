@@ -1,6 +1,6 @@
 """The services that a run uses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,17 @@ from orchestrator.running.host_lock import Turns
 from orchestrator.running.slots.model import Slots
 from orchestrator.runtimes import Runtime
 
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The seconds that parts of a plan are expected to take, as far as anything is known of them."""
+
+    repeats_s: Mapping[str, float] = field(default_factory=dict)
+    """One repeat of a cell, by its id."""
+    images_s: Mapping[str, float] = field(default_factory=dict)
+    """Making an image from nothing, by its name."""
+
+
 Free = Callable[[str, frozenset[str]], tuple[str, ...]]
 """Removes what a reference names, except names and ids that are still needed. Returns the removed names."""
 
@@ -29,6 +40,11 @@ def _no_watch(allocation: Allocation) -> GpuWatch:
 
 def _ample(plan: Plan) -> None:
     del plan
+
+
+def _unknown(plan: Plan) -> Expected:
+    del plan
+    return Expected()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,8 @@ class Surroundings:
     """Removes an image after its last repeat; without it, all stay."""
     require_room: Callable[[Plan], None] = _ample
     """Raises `HostError` where the disk has no room for what a plan that has grown needs."""
+    expected: Callable[[Plan], Expected] = _unknown
+    """Estimates a plan for whoever watches it; by default nothing is known."""
 
     def left_out(self) -> frozenset[str]:
         """Return the UUIDs of the GPUs that have failed too often and are used no more."""

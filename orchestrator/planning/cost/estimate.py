@@ -88,7 +88,7 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
         parity_containers=len(checks),
         run_s=_run_s(cells, checks, by_cell, lasting) + compiled * durations.COMPILE_S,
         longest_run_s=sum(cell.repeats * cell.timeout_s for cell in cells) + sum(check.timeout_s for check in checks),
-        build_s=sum(_build_s(image, catalog) for image in images),
+        build_s=sum(build_s(image, catalog) for image in images),
         disk_bytes=disk_bytes(images, catalog),
         assumptions=(
             *_time_assumptions(sources, known.assumed, len(checks)),
@@ -107,7 +107,7 @@ def seconds_of_parts(plan: Plan, catalog: Catalog, known: Known) -> Callable[[Pl
     """
     lasting = Durations(known.models, known.datasets, known.assumed, known.earlier)
     builders = {image.name: image.environment.builder for image in plan.images}
-    building_s = {image.name: _build_s(image, catalog) for image in plan.images}
+    building_s = {image.name: build_s(image, catalog) for image in plan.images}
 
     def seconds(part: Plan) -> float:
         cells = [cell for cell in part.cells if known.serves(cell.system)]
@@ -133,7 +133,8 @@ def _run_s(
     return measuring_s + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks)
 
 
-def _build_s(image: ImageSpec, catalog: Catalog) -> float:
+def build_s(image: ImageSpec, catalog: Catalog) -> float:
+    """Return the seconds that it takes to make an image from nothing."""
     return BUILD_S + _size_mb(catalog, image.framework, image.image_class) / INSTALL_MB_PER_S
 
 

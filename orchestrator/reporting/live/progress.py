@@ -1,6 +1,7 @@
 """The progress of a run, worked out from its events alone."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from orchestrator.domain import Outcome, Status
 from orchestrator.events import (
@@ -15,6 +16,11 @@ from orchestrator.events import (
     Transferred,
 )
 
+DISTURBED = "disturbed"
+"""The state of a repeat that is `ok`, and that something else disturbed."""
+PENDING = ""
+"""The state of a repeat that is still to be measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -25,6 +31,31 @@ class Running:
     phase: str
     started_s: float
     """On the clock of whoever advances the progress."""
+    log: str = ""
+    """The file that its output goes to; empty if that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """One environment that is being made."""
+
+    image: str
+    started_s: float
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """The seconds that repeats and images have taken so far, and were expected to."""
+
+    expected_s: Mapping[str, float] = field(default_factory=dict)
+    """One repeat of a cell, by its id."""
+    images_s: Mapping[str, float | None] = field(default_factory=dict)
+    """Making each image that is still to be provided."""
+    repeats_s: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Those that were launched and have ended, by cell."""
+    builds_s: tuple[float, ...] = ()
+    """Images that were not there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +73,20 @@ class Progress:
     disturbed: int = 0
     """Of those that are `ok`, how many something else disturbed."""
     running: tuple[Running, ...] = ()
-    building: tuple[tuple[str, float], ...] = ()
-    """Image and the time its build started."""
+    building: tuple[Building, ...] = ()
     built: int = 0
-    started_s: float | None = None
+    cells: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The state of each repeat by cell: a status, `DISTURBED` or `PENDING`."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Samples/s of the last repeat of each cell."""
+    durations: Durations = Durations()
+    measuring_s: float | None = None
+    """Moment at which the first repeat was launched."""
     throughput: float | None = None
     """Samples/s of the repeat that ended last."""
     last: Outcome | None = None
+    disturbance: Outcome | None = None
+    """The last one that something else disturbed."""
     transfer: Transferred | None = None
     """Of a bundle, what is read or written now."""
 
@@ -57,34 +95,28 @@ class Progress:
         """Repeats that ended since the run started."""
         return self.ok + self.failed + self.other
 
-    def eta_s(self, now_s: float) -> float | None:
-        """Seconds to go if the rest takes as long, on average, as what is done; None before the first repeat ended."""
-        if self.started_s is None or not self.done:
-            return None
-        measured = self.ok + self.failed or self.done
-        return (now_s - self.started_s) / measured * (self.planned - self.done)
-
 
 def advance(progress: Progress, event: Event, now_s: float) -> Progress:
     """The progress after an event that happened at `now_s`, on any clock that only runs forward."""
     match event:
-        case BuildStarted(image=image):
-            changed = replace(progress, building=(*progress.building, (image, now_s)))
-        case BuildFinished(image=image, cached=cached, reason=reason):
-            rest = tuple(item for item in progress.building if item[0] != image)
-            changed = replace(progress, building=rest, built=progress.built + (not cached and not reason))
-        case RunStarted(planned=planned, done=done):
-            changed = replace(progress, planned=planned, resumed=done, started_s=now_s)
-        case RepeatStarted(cell_id=cell_id, repeat=repeat):
-            changed = replace(progress, running=(*progress.running, Running(cell_id, repeat, "create", now_s)))
+        case BuildStarted(image=image, log=log):
+            changed = replace(progress, building=(*progress.building, Building(image, now_s, log)))
+        case BuildFinished():
+            changed = _built(progress, event)
+        case RunStarted():
+            changed = _begun(progress, event)
+        case RepeatStarted():
+            running = Running(event.cell_id, event.repeat, "create", now_s, event.log)
+            begun_s = now_s if progress.measuring_s is None else progress.measuring_s
+            changed = replace(progress, running=(*progress.running, running), measuring_s=begun_s)
         case PhaseChanged(cell_id=cell_id, repeat=repeat, phase=phase):
-            running = tuple(
+            now_running = tuple(
                 replace(item, phase=phase) if (item.cell_id, item.repeat) == (cell_id, repeat) else item
                 for item in progress.running
             )
-            changed = replace(progress, running=running)
+            changed = replace(progress, running=now_running)
         case RepeatFinished(outcome=outcome, throughput=throughput):
-            changed = _finished(progress, outcome, throughput)
+            changed = _finished(progress, outcome, throughput, now_s)
         case Transferred():
             changed = replace(progress, transfer=event)
         case Notice():
@@ -92,17 +124,63 @@ def advance(progress: Progress, event: Event, now_s: float) -> Progress:
     return changed
 
 
-def _finished(progress: Progress, outcome: Outcome, throughput: float | None) -> Progress:
-    ok = outcome.status is Status.OK
+def _begun(progress: Progress, event: RunStarted) -> Progress:
+    """Return the progress of a run that begins. Until decided, it begins again with each look."""
+    expected = {cell.cell_id: cell.expected_s for cell in event.cells if cell.expected_s is not None}
+    images = {each.image: each.expected_s for each in event.images}
     return replace(
         progress,
-        running=tuple(
-            item for item in progress.running if (item.cell_id, item.repeat) != (outcome.cell_id, outcome.repeat)
-        ),
+        planned=event.planned,
+        resumed=event.done,
+        ok=0,
+        failed=0,
+        other=0,
+        cells={cell.cell_id: cell.statuses for cell in event.cells},
+        durations=replace(progress.durations, expected_s=expected, images_s=images),
+        measuring_s=None,
+    )
+
+
+def _built(progress: Progress, event: BuildFinished) -> Progress:
+    is_new = not event.cached and not event.reason
+    durations = progress.durations
+    durations = replace(
+        durations,
+        images_s={image: seconds for image, seconds in durations.images_s.items() if image != event.image},
+        builds_s=(*durations.builds_s, event.wall_s) if is_new else durations.builds_s,
+    )
+    building = tuple(item for item in progress.building if item.image != event.image)
+    return replace(progress, building=building, built=progress.built + is_new, durations=durations)
+
+
+def _finished(progress: Progress, outcome: Outcome, throughput: float | None, now_s: float) -> Progress:
+    ok = outcome.status is Status.OK
+    key = outcome.cell_id, outcome.repeat
+    began = [item.started_s for item in progress.running if (item.cell_id, item.repeat) == key]
+    durations = progress.durations
+    if began and (ok or outcome.status.is_failure):
+        of_cell = (*durations.repeats_s.get(outcome.cell_id, ()), now_s - began[0])
+        durations = replace(durations, repeats_s={**durations.repeats_s, outcome.cell_id: of_cell})
+    return replace(
+        progress,
+        running=tuple(item for item in progress.running if (item.cell_id, item.repeat) != key),
         ok=progress.ok + ok,
         disturbed=progress.disturbed + (ok and bool(outcome.disturbance)),
         failed=progress.failed + outcome.status.is_failure,
         other=progress.other + (not ok and not outcome.status.is_failure),
+        cells=_marked(progress.cells, outcome),
+        rates=progress.rates if throughput is None else {**progress.rates, outcome.cell_id: throughput},
+        durations=durations,
         throughput=throughput,
         last=outcome,
+        disturbance=outcome if outcome.disturbance else progress.disturbance,
     )
+
+
+def _marked(cells: Mapping[str, tuple[str, ...]], outcome: Outcome) -> Mapping[str, tuple[str, ...]]:
+    """Return the states with that of an outcome."""
+    states = list(cells.get(outcome.cell_id, ()))
+    if outcome.repeat >= len(states):
+        return cells
+    states[outcome.repeat] = DISTURBED if outcome.disturbance else outcome.status.value
+    return {**cells, outcome.cell_id: tuple(states)}

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
@@ -12,14 +13,33 @@ from rich.text import Text
 
 from orchestrator.domain import Status
 from orchestrator.events import BuildFinished, Event, Notice, RepeatFinished
+from orchestrator.reporting.live.eta import left_s
+from orchestrator.reporting.live.grid import NARROW, RememberedGrid, grid, shortened
+from orchestrator.reporting.live.logs import last_line, newest_log
 from orchestrator.reporting.live.plain import ended, line, transferred
 from orchestrator.reporting.live.progress import Progress, advance
 from orchestrator.reporting.live.unlaunched import Unlaunched
-from orchestrator.wording import clean_line, rate, seconds
+from orchestrator.wording import clean_line, counted, rate, seconds
 
 REFRESH_HZ = 1.0
 """Redrawing any faster would take time from what is being measured on the same CPUs."""
 _MOST_LINES = 6
+_MOST_ROWS = 30
+"""Rows of the grid, on however high a screen."""
+_LEFT_FREE = 3
+"""Lines of a screen for what has ended above the view, and for the legend of the grid."""
+_BAR_WIDTH = 16
+_LEAST_ID = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The terminal that a view is drawn for."""
+
+    width: int = 80
+    height: int = 24
+    ascii_only: bool = False
+    """True if it can show no other characters."""
 
 
 class LiveView:
@@ -34,6 +54,7 @@ class LiveView:
         self._clock = clock
         self._progress = Progress()
         self._unlaunched = Unlaunched()
+        self._grid = RememberedGrid()
         self._lock = threading.Lock()
         self._live = Live(
             console=console, refresh_per_second=REFRESH_HZ, transient=True, get_renderable=self._view,
@@ -66,7 +87,9 @@ class LiveView:
             self._console.print(Text(line(event, 0), style="dim"))
 
     def _view(self) -> RenderableType:
-        return view(self._progress, self._clock())
+        now, size = self._progress, self._console.size
+        screen = Screen(size.width, size.height, ascii_only=not self._console.encoding.startswith("utf"))
+        return view(now, self._clock(), screen, last_line(newest_log(now)), self._grid)
 
 
 def _style(status: Status, *, disturbed: bool = False) -> str:
@@ -75,37 +98,76 @@ def _style(status: Status, *, disturbed: bool = False) -> str:
     return "" if status is Status.OK and not disturbed else "yellow"
 
 
-def view(progress: Progress, now_s: float) -> RenderableType:
-    """Draw a progress with builds, running repeats and their phases, counts, rate and time to go."""
-    lines: list[RenderableType] = [
-        *(_line(f"building {image}, {seconds(now_s - began_s)}") for image, began_s in progress.building[:_MOST_LINES]),
-        *(
-            _line(f"{item.cell_id} repeat {item.repeat}: {item.phase}, {seconds(now_s - item.started_s)}")
-            for item in progress.running[:_MOST_LINES]
-        ),
+def view(
+    progress: Progress,
+    now_s: float,
+    screen: Screen = Screen(),
+    log_line: str = "",
+    draw_grid: Callable[..., list[RenderableType]] = grid,
+) -> RenderableType:
+    """Draw a progress: the grid, what is under way, the last line of its log, disturbances, counts and time to go."""
+    below = [
+        *_under_way(progress, now_s, screen.width),
+        *_log(log_line),
+        *_disturbances(progress),
+        *_transfer(progress),
     ]
-    hidden = max(0, len(progress.building) - _MOST_LINES) + max(0, len(progress.running) - _MOST_LINES)
-    if hidden:
-        lines.append(_line(f"and {hidden} more"))
-    if progress.transfer:
-        moved = progress.transfer
-        lines.append(_line(f"{moved.what}: {transferred(moved.done_bytes, moved.total_bytes)}"))
     if progress.planned:
-        lines.append(_bar(progress, now_s))
-    return Group(*lines)
+        below.append(_bar(progress, now_s, screen.width))
+    rows = min(_MOST_ROWS, screen.height - len(below) - _LEFT_FREE)
+    return Group(*draw_grid(progress, screen.width, rows, ascii_only=screen.ascii_only), *below)
 
 
-def _bar(progress: Progress, now_s: float) -> RenderableType:
-    counts = [f"{progress.done}/{progress.planned}", f"{progress.ok} ok"]
-    counts += [f"{progress.disturbed} disturbed"] if progress.disturbed else []
-    counts += [f"{progress.failed} failed"] if progress.failed else []
-    counts += [f"{progress.other} not measured"] if progress.other else []
-    counts += [f"{len(progress.running)} running"] if progress.running else []
-    counts += [f"{rate(progress.throughput)} samples/s"] if progress.throughput else []
-    eta = progress.eta_s(now_s)
-    counts += [f"about {seconds(max(0.0, eta))} left"] if eta is not None else []
+def _under_way(progress: Progress, now_s: float, width: int) -> list[RenderableType]:
+    building, running = progress.building, progress.running
+    lines = [*(f"building {item.image}, {seconds(now_s - item.started_s)}" for item in building[:_MOST_LINES])]
+    for item in running[:_MOST_LINES]:
+        doing = f" repeat {item.repeat}: {item.phase}, {seconds(now_s - item.started_s)}"
+        lines.append(f"{shortened(clean_line(item.cell_id), max(_LEAST_ID, width - len(doing)))}{doing}")
+    hidden = max(0, len(building) - _MOST_LINES) + max(0, len(running) - _MOST_LINES)
+    waiting = len(progress.durations.images_s) - len(building)
+    if building and waiting > 0:
+        lines.append(f"{counted(waiting, 'more image')} to provide")
+    return [*map(_line, lines), *([_line(f"and {hidden} more")] if hidden else [])]
+
+
+def _log(log_line: str) -> list[RenderableType]:
+    return [Text(f"  {log_line}", style="dim", overflow="ellipsis", no_wrap=True)] if log_line else []
+
+
+def _disturbances(progress: Progress) -> list[RenderableType]:
+    last = progress.disturbance
+    if last is None:
+        return []
+    text = f"disturbed: {last.disturbance}, in {last.cell_id} repeat {last.repeat}"
+    return [Text(clean_line(text), style="yellow", overflow="ellipsis", no_wrap=True)]
+
+
+def _transfer(progress: Progress) -> list[RenderableType]:
+    moved = progress.transfer
+    return [_line(f"{moved.what}: {transferred(moved.done_bytes, moved.total_bytes)}")] if moved else []
+
+
+def _bar(progress: Progress, now_s: float, width: int) -> RenderableType:
+    """Draw counts and time to go. On a narrow screen the less important ones give way."""
+    left = left_s(progress, now_s)
+    parts = [f"{progress.done}/{progress.planned}"]
+    parts += [f"about {seconds(max(0.0, left))} left"] if left is not None else []
+    parts += [f"{progress.failed} failed"] if progress.failed else []
+    parts += [f"{progress.ok} ok"]
+    parts += [f"{progress.disturbed} disturbed"] if progress.disturbed else []
+    parts += [f"{progress.other} not measured"] if progress.other else []
+    parts += [f"{len(progress.running)} running"] if progress.running else []
+    parts += [f"{rate(progress.throughput)} samples/s"] if progress.throughput else []
+    drawn = width >= NARROW
+    room = width - (_BAR_WIDTH + 1 if drawn else 0)
+    while len(parts) > 1 and len(" · ".join(parts)) > room:
+        parts.pop()
+    text = Text(" · ".join(parts), no_wrap=True, overflow="ellipsis")
+    if not drawn:
+        return text
     row = Table.grid(padding=(0, 1))
-    row.add_row(ProgressBar(total=progress.planned, completed=progress.done, width=16), Text(" · ".join(counts)))
+    row.add_row(ProgressBar(total=progress.planned, completed=progress.done, width=_BAR_WIDTH), text)
     return row
 
 

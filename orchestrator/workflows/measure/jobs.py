@@ -51,7 +51,7 @@ from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
 from orchestrator.workflows.inputs.stored_runs import find_run, store_matrix, stored_settings
 from orchestrator.workflows.measure.brought_images import choose_brought
 from orchestrator.workflows.measure.runtime import Chosen, Needed, choose, choose_of_bundle
-from orchestrator.workflows.measure.slots import leave
+from orchestrator.workflows.measure.slots import expected_of, leave
 from orchestrator.workflows.option_values import RuntimeName
 
 
@@ -212,6 +212,7 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             require_room=lambda plan: chosen.require_room(
                 _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
             ),
+            expected=lambda plan: expected_of(plan, runs(job.run.folder.parent), here),
         )
 
 

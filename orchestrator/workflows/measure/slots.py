@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from orchestrator import planning
-from orchestrator.catalog import DATASETS, DatasetInfo, carried_model, shipped_models
+from orchestrator.catalog import DATASETS, DatasetInfo, carried_model, shipped_catalog, shipped_models
 from orchestrator.devices import Allocation, Inventory, allocate, another_machine, host_facts
 from orchestrator.devices.shares import shares
 from orchestrator.domain import Cell, Plan
@@ -14,6 +14,7 @@ from orchestrator.results.listing.measured import earlier
 from orchestrator.results.records import ProvedWith
 from orchestrator.results.store import Run
 from orchestrator.running.slots import Slots
+from orchestrator.running.surroundings import Expected
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.interference import stored_proof, why_serial
 
@@ -54,6 +55,15 @@ def expected(plan: Plan, runs: Sequence[Run], here: Inventory) -> Callable[[Cell
         return by_cell[cell.id]
 
     return seconds
+
+
+def expected_of(plan: Plan, runs: Sequence[Run], here: Inventory) -> Expected:
+    """Return the seconds that each repeat and each image of a plan is expected to take."""
+    seconds, catalog = expected(plan, runs, here), shipped_catalog()
+    return Expected(
+        repeats_s={cell.id: seconds(cell) for cell in plan.cells},
+        images_s={image.name: planning.build_s(image, catalog) for image in plan.images},
+    )
 
 
 def known(plan: Plan, runs: Sequence[Run], here: Inventory, own_datasets: Sequence[DatasetInfo] = ()) -> planning.Known:
