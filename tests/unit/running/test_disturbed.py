@@ -108,7 +108,7 @@ def test_listeners_hear_why_repeats_are_remeasured(tmp_path: Path) -> None:
     (outcome,) = execute(a_plan(a_cell()), around, Policy(extra_repeats=1))
 
     assert events[1:] == [
-        RepeatStarted(CELL, 0, 1),
+        RepeatStarted(CELL, 0, 1, str(tmp_path / CELL / "0" / "log.txt")),
         Notice(f"{CELL} repeat 0 is measured again: {REASON}"),
         RepeatFinished(outcome, 450.0),
     ]

@@ -27,7 +27,7 @@ from orchestrator.devices import Gpu
 from orchestrator.devices.gpu_gate import GateEnd
 from orchestrator.domain import Cell, CudaNeeds, Duration, Outcome, Status, System
 from orchestrator.errors import HostError
-from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.events import CellToRun, ImageToMake, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, LostError, StartError, Watch
 from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
@@ -68,8 +68,8 @@ def test_listeners_hear_start_phases_and_throughput(tmp_path: Path) -> None:
     (outcome,) = execute(a_plan(a_cell()), around)
 
     assert events == [
-        RunStarted(planned=1, done=0),
-        RepeatStarted("fake-1-cpu/c", 0, 1),
+        RunStarted(1, 0, (CellToRun("fake-1-cpu/c", ("",)),), (ImageToMake("bench/fake:1-cpu"),)),
+        RepeatStarted("fake-1-cpu/c", 0, 1, str(tmp_path / "run" / "fake-1-cpu/c" / "0" / "log.txt")),
         PhaseChanged("fake-1-cpu/c", 0, "steady"),
         RepeatFinished(outcome, throughput=450.0),
     ]

@@ -19,7 +19,7 @@ from running_fakes import (
 
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
-from orchestrator.events import RunStarted
+from orchestrator.events import CellToRun, ImageToMake, RunStarted
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
 from orchestrator.running.execution import LOSSES
@@ -39,7 +39,8 @@ def test_resumed_run_does_only_the_rest(tmp_path: Path) -> None:
     outcomes = list(execute(plan, around))
 
     assert [outcome.repeat for outcome in outcomes] == [1, 2]
-    assert events[0] == RunStarted(planned=2, done=1)
+    cell = CellToRun("fake-1-cpu/c", ("ok", "", ""))
+    assert events[0] == RunStarted(2, 1, (cell,), (ImageToMake("bench/fake:1-cpu"),))
     assert Run(tmp_path / "run").outcome(kept.cell_id, 0) == kept
 
 
