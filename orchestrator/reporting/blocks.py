@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from orchestrator.reporting.charts.cells import Chart
 from orchestrator.reporting.charts.curves import Curves
+from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.charts.ratios import Plot
 from orchestrator.reporting.charts.series import SeriesPlot
 from orchestrator.reporting.inline import Chip, Link, Sentence, Tone
@@ -215,6 +216,18 @@ class CurveCharts:
 
 
 @dataclass(frozen=True, slots=True)
+class HeatChart:
+    """A heat map with links to what it is of, whose baseline a reader picks."""
+
+    kind: ClassVar[str] = "heat"
+    chart: HeatMap
+    names: tuple[Link, ...]
+    """The name of each row."""
+    links: Mapping[str, Link]
+    """The way to each cell, by its id."""
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Blocks that a reader opens."""
 
@@ -242,7 +255,7 @@ class Gap:
 
 Block = (
     Heading | Paragraph | Remark | Tally | Items | Contents | Links | Code | Definitions | Table | RatioChart
-    | SeriesChart | LaneCharts | CurveCharts | Details | Article | Gap
+    | SeriesChart | LaneCharts | CurveCharts | HeatChart | Details | Article | Gap
 )  # fmt: skip
 
 

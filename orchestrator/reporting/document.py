@@ -101,6 +101,8 @@ class Page:
     """The content of the other pages, for the filter and the addresses of an index."""
     index: str = ""
     """The page whose filter knows all pages, if it is another one."""
+    has_contents: bool = False
+    """True if a list of its sections stands at its top."""
 
 
 @dataclass(frozen=True, slots=True)

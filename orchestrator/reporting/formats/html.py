@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from orchestrator.errors import HostError
+from orchestrator.reporting.charts.heat import heat
 from orchestrator.reporting.document import Page
-from orchestrator.reporting.formats.html_text import sentence, table
-from orchestrator.reporting.inline import moment
+from orchestrator.reporting.formats.html_text import address, quoted, sentence, table
+from orchestrator.reporting.inline import moment, plain
 from orchestrator.results.writing import write_atomically
-from orchestrator.wording import clean
+from orchestrator.wording import clean, factor
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -75,7 +76,12 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "address": address,
         "circles": _circles,
+        "factor": factor,
+        "heat": heat,
+        "quoted": quoted,
+        "words": plain,
         "moment": moment,
         "data": _data,
         "sentence": sentence,

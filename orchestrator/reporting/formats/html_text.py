@@ -27,10 +27,11 @@ def table(block: Table) -> Markup:
 
 def address(link: Link) -> str:
     """Return the address of a link, quoted."""
-    return _quoted(link.address) + (f"#{_quoted(link.anchor)}" if link.anchor else "")
+    return quoted(link.address) + (f"#{quoted(link.anchor)}" if link.anchor else "")
 
 
-def _quoted(path: str) -> str:
+def quoted(path: str) -> str:
+    """Return a path or the name of a place as it stands in an address."""
     return quote(path, safe="/", errors="replace")
 
 

@@ -71,6 +71,58 @@
     return found.length;
   };
 
+  // Ratios of a heat map to the baseline that a reader picks; `heat` of charts/heat.py has the same steps.
+  const pick = document.getElementById("baseline");
+  const digits = (value) => {
+    if (value >= 99.95) return Math.round(value).toLocaleString("en");
+    if (value >= 9.995) return value.toFixed(1);
+    if (value >= 0.9995) return value.toFixed(2);
+    return value >= 0.001 ? value.toFixed(3) : value.toPrecision(2);
+  };
+  const heat = (ratio) => {
+    const away = ratio >= 1 ? ratio : 1 / ratio;
+    const steps = [1.02, 1.25, 2].filter((step) => away >= step).length;
+    return ratio >= 1 ? steps : 0 - steps;
+  };
+  const drawn = pick ? all("table.heatmap tbody tr").map((row) => [...row.cells].slice(1).map((cell) => [cell, cell.className, cell.textContent])) : [];
+  const means = pick ? [...document.querySelector("table.heatmap tfoot tr").cells].slice(1) : [];
+  const first = means.map((cell) => cell.textContent);
+  const rebase = () => {
+    const column = pick.value === "" ? null : Number(pick.value);
+    const sums = means.map(() => [0, 0]);
+    for (const row of drawn) {
+      const base = column === null ? null : row[column][0].dataset;
+      row.forEach(([cell, name, text], place) => {
+        const link = cell.querySelector("a");
+        if (!link || cell.dataset.rate === undefined) return;
+        if (column === null) { cell.className = name; link.textContent = text; return; }
+        const verdict = cell.dataset.verdicts[column];
+        const other = verdict === "x" || (verdict === " " && place !== column && (cell.dataset.apart !== undefined || base.apart !== undefined));
+        const ratio = base.rate === undefined || (other && place !== column) ? null : cell.dataset.rate / base.rate;
+        cell.className = ratio === null ? "" : `heat${heat(ratio)}`;
+        link.textContent = ratio !== null ? `${verdict === "=" || verdict === "?" ? "≈ " : ""}${digits(ratio)}` : base.rate === undefined ? "–" : "≠";
+        if (ratio !== null) { sums[place][0] += Math.log(ratio); sums[place][1] += 1; }
+      });
+    }
+    means.forEach((cell, place) => {
+      const [sum, count] = sums[place];
+      cell.textContent = column === null ? first[place] : count ? digits(Math.exp(sum / count)) : "–";
+    });
+  };
+  if (pick) {
+    pick.closest("p").hidden = false;
+    const asked = new URLSearchParams(location.search).get("baseline");
+    const named = [...pick.options].find((option) => option.textContent === asked);
+    if (named) { pick.value = named.value; rebase(); }
+    pick.addEventListener("change", () => {
+      rebase();
+      const address = new URL(location.href);
+      if (pick.value === "") address.searchParams.delete("baseline");
+      else address.searchParams.set("baseline", pick.selectedOptions[0].textContent);
+      try { history.replaceState(null, "", address); } catch { /* a page from disk may keep its address */ }
+    });
+  }
+
   // Every word must be in a row. A cell that its ranking shows keeps its lanes in charts and its rows elsewhere.
   const filter = document.getElementById("filter");
   const apply = () => {

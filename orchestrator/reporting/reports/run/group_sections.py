@@ -87,7 +87,7 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     group = part.group
     cells = [view.cells[cell_id] for cell_id in part.cell_ids]
     names = {cell.cell.id: f"{number}.{place}" for place, cell in enumerate(cells)}
-    if part.first == 1:
+    if part.first == 1 and view.says_findings:
         yield Paragraph(conclusion(group))
     if part.places:
         yield _ranking(view, part, names)

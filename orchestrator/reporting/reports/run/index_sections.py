@@ -13,6 +13,7 @@ from orchestrator.reporting.blocks import (
     Definitions,
     Details,
     Heading,
+    HeatChart,
     Items,
     Paragraph,
     Remark,
@@ -21,6 +22,7 @@ from orchestrator.reporting.blocks import (
     Tally,
     table,
 )
+from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.document import Section, section
 from orchestrator.reporting.findings import largest_batches, shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
@@ -45,6 +47,8 @@ from orchestrator.wording import plural
 _MOST_FINDINGS, _MOST_PROBLEMS, _MOST_AFFECTED, _MOST_SKIPS = 5000, 100, 200, 2000
 _MOST_REPEATS, _MOST_WITH_FACTS = 5000, 60
 """The most that an index lists of each; it says how many more there are, and which format lists them all."""
+_MOST_WARNINGS = 2
+"""Warnings that are not folded."""
 _MOST_OPEN = 3
 """Problems whose log is open at first."""
 _SAMPLES = (
@@ -64,6 +68,11 @@ _AT_ITS_LOOK = (
 _HARNESS = (
     "The part of a cell's step that the harness itself takes: the step of a cell that computes nothing over the cell's "
     "own."
+)
+_BADGES = (
+    "✓ on green: measured, or decided as far as it can be. ○ on yellow: open, because it was not measured or the "
+    "repeats do not decide it. ✗ on red: it failed, or two cells do not do the same work. Grey: a fact, neither good nor "
+    "bad, such as the same speed or a failure that the matrix expects."
 )
 _DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 
@@ -97,9 +106,38 @@ def sections_after(view: PageView) -> Iterator[Section]:
 
 def _summary(view: PageView) -> Iterator[Block]:
     report = view.report
-    yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    yield from _warnings(report)
     if len(report.groups) > 1 and report.headline:
         yield Paragraph(report.headline)
+    if view.heat is not None:
+        yield _heat_chart(view, view.heat)
+    else:
+        yield from _findings(view)
+    yield Tally(tuple(status_chip(status, number) for status, number in report.statuses), tuple(_planned(report)))
+
+
+def _warnings(report: Report) -> Iterator[Block]:
+    """Yield the warnings, folded if there are many. That a run proves nothing is never folded."""
+    remarks = tuple(Remark(warning, is_warning=True) for warning in report.warnings)
+    first = 1 if report.profile else 0
+    yield from remarks[:first]
+    if len(remarks) - first > _MOST_WARNINGS:
+        yield Details(f"{len(remarks) - first:,} warnings", remarks[first:])
+    else:
+        yield from remarks[first:]
+
+
+def _heat_chart(view: PageView, heat: HeatMap) -> HeatChart:
+    names = tuple(
+        view.link((f"{row.group.workload.label} ", Phrase(f"on {row.group.place}", "on")), row.group.anchor)
+        for row in heat.rows
+    )
+    ids = [cell.cell_id for row in heat.rows for cell in row.cells if cell]
+    return HeatChart(heat, names, {cell_id: view.link("", cell_id) for cell_id in ids})
+
+
+def _findings(view: PageView) -> Iterator[Block]:
+    report = view.report
     findings = tuple(
         (
             view.link((f"{group.workload.label} ", Phrase(f"on {group.place}", "on")), group.anchor),
@@ -110,7 +148,6 @@ def _summary(view: PageView) -> Iterator[Block]:
     yield Definitions(findings, look="findings")
     if len(report.groups) > _MOST_FINDINGS:
         yield Paragraph(f"{len(report.groups) - _MOST_FINDINGS:,} more comparisons are on the pages below.")
-    yield Tally(tuple(status_chip(status, number) for status, number in report.statuses), tuple(_planned(report)))
 
 
 def _planned(report: Report) -> Iterator[Part]:
@@ -171,7 +208,10 @@ def _problems(view: PageView) -> Iterator[Block]:
 
 def _heading(problem: Problem) -> Sentence:
     expected = (Chip("expected by the matrix"),) if problem.expected else ()
-    return spaced((status_chip(problem.status, sum(cell.count for cell in problem.cells)), *expected, problem.reason))
+    count = sum(cell.count for cell in problem.cells)
+    # What the matrix expects is no failure, and has no color of one.
+    chip = Chip(problem.status.value, "", count) if problem.expected else status_chip(problem.status, count)
+    return spaced((chip, *expected, problem.reason))
 
 
 def _problem(view: PageView, problem: Problem, number: int) -> Iterator[Block]:
@@ -252,6 +292,7 @@ def _meanings(report: Report) -> Iterator[tuple[str, str]]:
     yield "Same", f"The whole interval lies within {whole_percent(TOLERANCE)} of 1."
     yield "Inconclusive", "The interval holds 1, or a single repeat gives none. It does not mean equal."
     yield "Rank 1–2", "The repeats do not distinguish these cells."
+    yield "Badges", _BADGES
     yield "Start", "Import, build and first step together."
     if any(group.floors for group in report.groups):
         yield "Harness", _HARNESS

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from orchestrator.reporting.charts.heat import heat_map
 from orchestrator.reporting.document import Fact, Page, Section
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats.html import named_texts, write_pages
@@ -32,8 +33,9 @@ def pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, Page]]:
     where = places(files)
     posix = None if raw is None else Path(raw).as_posix()
     cells = report.by_id
+    heat = heat_map(report.groups, cells)
     for number, file in enumerate(files):
-        view = PageView(report, cells, file, where, posix)
+        view = PageView(report, cells, file, where, posix, heat)
         yield file.name, _of_groups(view, files, number) if number else _index(view, files)
 
 
@@ -48,7 +50,16 @@ def _index(view: PageView, files: tuple[RunPage, ...]) -> Page:
     )
     sections = (*sections_before(view, files), *_groups(view), *sections_after(view))
     listed = directory(files, view.cells) if len(files) > 1 else None
-    return Page(_title(report), "Benchmark report", report.matrix, facts, sections, _footer(report), directory=listed)
+    return Page(
+        _title(report),
+        "Benchmark report",
+        report.matrix,
+        facts,
+        sections,
+        _footer(report),
+        directory=listed,
+        has_contents=True,
+    )
 
 
 def _of_groups(view: PageView, files: tuple[RunPage, ...], number: int) -> Page:
@@ -68,6 +79,7 @@ def _of_groups(view: PageView, files: tuple[RunPage, ...], number: int) -> Page:
         _footer(report),
         turns=turns,
         index=INDEX,
+        has_contents=True,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell
+from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, GroupFinding, Placed, Report, StatusCounts
 from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, VerdictWord, spaced, statuses
 from orchestrator.wording import clean_line
@@ -150,6 +151,13 @@ class PageView:
     """The page of every cell and every group, by id and anchor."""
     raw: str | None
     """Path from the pages to the run's folder, None for no links to its files."""
+    heat: HeatMap | None = None
+    """The heat map of the report; None if it would show nothing."""
+
+    @property
+    def says_findings(self) -> bool:
+        """Return true if the sections of groups say what was found of them, and not the list at the top of the page."""
+        return self.heat is not None or self.page.name != INDEX
 
     def folder_of(self, cell_id: str) -> str:
         """Return the folder of the run that a cell's figures are of, as the beginning of a path in the run's folder."""
