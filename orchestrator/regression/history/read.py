@@ -110,7 +110,7 @@ def _texts(run: Run, cell_ids: Collection[str]) -> dict[str, str]:
     except InputError:
         sizes = {}
     builders = {image.name: image.environment.builder for image in plan.images}
-    of_run = _run_conditions(record)
+    of_run = run_conditions(record)
     texts = {}
     for cell in plan.cells:
         if cell.id not in cell_ids or cell.script:
@@ -134,6 +134,7 @@ def _texts(run: Run, cell_ids: Collection[str]) -> dict[str, str]:
     return texts
 
 
-def _run_conditions(record: RunRecord) -> dict[str, str]:
+def run_conditions(record: RunRecord) -> dict[str, str]:
+    """Return the conditions of a whole run that break a series if they change, by title."""
     facts = {f"host {title}": comparable.host_fact(record.host, fact) for fact, title in comparable.HOST}
     return {"runtime": record.runtime} | {title: str(value) for title, value in facts.items() if value is not None}

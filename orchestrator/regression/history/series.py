@@ -159,14 +159,15 @@ def _named(cells: Sequence[MeasuredCell]) -> Iterator[tuple[str, MeasuredCell]]:
     for cell in cells:
         yield cell.cell_id, cell
         best = newest.get((cell.run, cell.tracked))
-        if best is None or _order(cell.versions) > _order(best.versions):
+        if best is None or release_order(cell.versions) > release_order(best.versions):
             newest[cell.run, cell.tracked] = cell
     for (_, tracked), cell in newest.items():
         if tracked != cell.cell_id:
             yield tracked, cell
 
 
-def _order(versions: Sequence[str]) -> tuple[tuple[bool, Version, str], ...]:
+def release_order(versions: Sequence[str]) -> tuple[tuple[bool, Version, str], ...]:
+    """Return a key that orders releases by the versions of framework and packages."""
     return tuple(map(_version, versions))
 
 

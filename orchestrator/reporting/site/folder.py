@@ -1,0 +1,140 @@
+"""The folder of a site: data named by content, a record of what is in it, and a page that is replaced last."""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import HostError, InputError, remedy
+from orchestrator.reporting.site.encoding import Document, parsed
+from orchestrator.results.writing import flush, write_atomically
+
+RECORD = "published.json"
+"""The record of a site, which marks its folder as ours."""
+DATA = "data"
+INDEX = "index.html"
+_FORMAT = "site/1"
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRun:
+    """A run as it was published."""
+
+    stamp: str
+    """Changes if any file of the run that is read does."""
+    file: str
+
+
+@dataclass(slots=True)
+class SiteFolder:
+    """The folder of a site, to which files are added until it is completed."""
+
+    folder: Path
+    version: str
+    """Changes if the same files of runs would be published in another way."""
+    runs: dict[str, PublishedRun] = field(default_factory=dict)
+    """Those of the site that is there."""
+    series: str = ""
+    """The name of its series."""
+    files: set[str] = field(default_factory=set)
+    """All files of the site that is there."""
+    kept: set[str] = field(default_factory=set)
+    """All files of the new site."""
+    written: int = 0
+
+    def add(self, name: str, text: str) -> None:
+        """Add a file of data whose name is made of its content."""
+        place = f"{DATA}/{name}.js"
+        self.kept.add(place)
+        if place not in self.files or not (self.folder / place).is_file():
+            self.written += 1
+            _write(self.folder / place, text.encode())
+
+    def keep(self, names: Iterable[str]) -> bool:
+        """Keep files of data that are there. Return false if one of them is missing."""
+        places = [f"{DATA}/{name}.js" for name in names]
+        if not self.files.issuperset(places):
+            return False
+        self.kept.update(places)
+        return True
+
+    def put(self, place: str, content: bytes) -> None:
+        """Write a file of the front, if it is not there as it is."""
+        self.kept.add(place)
+        path = self.folder / place
+        if not path.is_file() or path.read_bytes() != content:
+            self.written += 1
+            _write(path, content)
+
+    def read(self, name: str) -> Document | None:
+        """Return a document that is there, or None if it is missing or damaged."""
+        try:
+            return parsed((self.folder / DATA / f"{name}.js").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def complete(self, page: str, runs: Mapping[str, PublishedRun], series: str) -> int:
+        """Replace the page and the record, and then remove files of the earlier site. Return the size in bytes."""
+        record = {
+            "format": _FORMAT, "version": self.version, "series": series, "files": sorted(self.kept),
+            "runs": {name: [run.stamp, run.file] for name, run in runs.items()},
+        }  # fmt: skip
+        flush(self.folder)
+        write_atomically(self.folder / INDEX, page)
+        write_atomically(self.folder / RECORD, json.dumps(record, separators=(",", ":")) + "\n")
+        for place in self.files - self.kept:
+            (self.folder / place).unlink(missing_ok=True)
+        return sum(os.stat(f"{self.folder}/{place}").st_size for place in (*self.kept, INDEX))  # noqa: PTH116 -- faster
+
+
+def open_folder(folder: Path, version: str, *, whole: bool) -> SiteFolder:
+    """Make the folder of a site, or take up the one that is there, of which nothing is kept with `whole`.
+
+    Raises `InputError` if something else is in it, and `HostError` if it cannot be made.
+    """
+    try:
+        (folder / DATA).parent.mkdir(parents=True, exist_ok=True)
+        others = [path.name for path in folder.iterdir() if path.name != _LOCK]
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another place with -o") from error
+    site = SiteFolder(folder, version)
+    if not others:
+        return site
+    record = _record(folder)
+    if record is None:
+        raise InputError(f"{folder}: holds {others[0]}, and no site; name an empty or a new folder with -o")
+    site.files = {place for place in record["files"] if _is_ours(place)}
+    if record.get("version") == version and not whole:
+        site.runs = {name: PublishedRun(stamp, file) for name, (stamp, file) in record["runs"].items()}
+        site.series = record["series"]
+    return site
+
+
+def _record(folder: Path) -> dict[str, Any] | None:
+    """Return the record of a site, or None if the folder has none that can be read."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        return record if str(record["format"]).startswith("site/") and isinstance(record["files"], list) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_ours(place: object) -> bool:
+    """Return true for a path that a site of ours may have, and that leads nowhere else."""
+    return isinstance(place, str) and place.split("/")[0] in {DATA, "app", "vendor"} and ".." not in place.split("/")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that no reader sees in part."""
+    beside = path.with_name(f".{secrets.token_hex(8)}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise HostError(f"{path}: cannot be written: {error.strerror}; {remedy(error)}") from error

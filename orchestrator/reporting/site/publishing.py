@@ -1,0 +1,179 @@
+"""A site from the runs of a results folder, of which only what is new or has changed is read."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator import __version__
+from orchestrator.errors import InputError
+from orchestrator.reporting.site.courses import Question, courses
+from orchestrator.reporting.site.encoding import Document, compact, digest, script
+from orchestrator.reporting.site.figures import ORDER
+from orchestrator.reporting.site.folder import INDEX, PublishedRun, SiteFolder, open_folder
+from orchestrator.reporting.site.front import front_files, page
+from orchestrator.reporting.site.kept_records import claims_document
+from orchestrator.reporting.site.overall import Overall, StoredRun, overall
+from orchestrator.reporting.site.run_data import run_files
+from orchestrator.results.listing.stamps import stamp, stamped_checks, stamped_outcomes
+from orchestrator.results.store import Run
+from orchestrator.wording import clean_line
+
+_VERSION = f"1 {__version__} {' '.join(ORDER)}"
+"""Changes if the same files of a run would be published in another way."""
+_RECORDS = ("run.json", "environments.json", "regression.json")
+
+
+@dataclass(frozen=True, slots=True)
+class RunToPublish:
+    """A run with the name of the run on a cluster that it is part of, if it is part of one."""
+
+    run: Run
+    cluster: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a site shows."""
+
+    runs: Sequence[RunToPublish]
+    nights: Document
+    searches: Document
+    question: Question
+    results: str
+    """The option that names the results folder in commands; empty for the default one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A site that was written."""
+
+    page: Path
+    runs: int
+    read: int
+    """Runs that were read, because they are new or have changed."""
+    repeats: int
+    """Repeats that ended well."""
+    written: int
+    """Files that were written."""
+    size_bytes: int
+    problems: tuple[str, ...]
+    """The reasons that runs could not be read."""
+
+
+def publish(site: Site, folder: Path, say: Callable[[str], None], *, whole: bool = False) -> Published:
+    """Write a site into a folder, or bring the one that is there up to date.
+
+    With `whole`, every run is read again. Raises `InputError` if the folder holds something else, and `HostError` if
+    it cannot be written.
+    """
+    place = open_folder(folder, _VERSION, whole=whole)
+    stored, published, read, problems = _runs(site.runs, place, say)
+    stored.sort(key=lambda run: (run.document["created"], run.document["run"]))
+    every = overall(stored)
+    series = _series(stored, site.question, place)
+    index = _index(every, site, stored, series, problems, place)
+    for name, content in front_files():
+        place.put(name, content)
+    size = place.complete(page(index), published, series)
+    repeats = sum(every.index["runs"]["ok"])
+    return Published(folder / INDEX, len(stored), read, repeats, place.written, size, tuple(problems))
+
+
+def _runs(
+    runs: Sequence[RunToPublish], place: SiteFolder, say: Callable[[str], None]
+) -> tuple[list[StoredRun], dict[str, PublishedRun], int, list[str]]:
+    """Return every run with its document, read again only if a file of it has changed."""
+    stored: list[StoredRun] = []
+    published: dict[str, PublishedRun] = {}
+    problems: list[str] = []
+    stamps = {each.run.name: _stamp(each.run.folder) for each in runs}
+    new = [name for name, stamped in stamps.items() if name not in place.runs or place.runs[name].stamp != stamped]
+    if len(new) > 1:
+        say(f"reading {len(new):,} of {len(stamps):,} runs")
+    for each in runs:
+        name = each.run.name
+        document = _kept(place, name, stamps[name])
+        if document is not None:
+            file = place.runs[name].file
+        else:
+            try:
+                made = run_files(each.run, each.cluster)
+            except (InputError, OSError) as error:
+                problems.append(clean_line(str(error)))
+                continue
+            document = made.document
+            for of_details, text in made.details.items():
+                place.add(of_details, text)
+            text = compact(document)
+            file = f"r-{digest(text)}"
+            place.add(file, script(file, text))
+        stored.append(StoredRun(file, document))
+        published[name] = PublishedRun(stamps[name], file)
+    return stored, published, len(new), problems
+
+
+def _kept(place: SiteFolder, name: str, stamped: str) -> Document | None:
+    """Return the document of a run that has not changed since it was published, with all its files still there."""
+    before = place.runs.get(name)
+    if before is None or before.stamp != stamped:
+        return None
+    document = place.read(before.file)
+    if document is None or not place.keep([before.file, *document["files"]]):
+        return None
+    return document
+
+
+def _stamp(folder: Path) -> str:
+    """Return a text that changes if a file of a run is written again."""
+    whole = hashlib.sha256(repr([stamp(f"{folder}/{name}") for name in _RECORDS]).encode())
+    whole.update(repr(sorted(stamped_outcomes(folder))).encode())
+    whole.update(repr(sorted(stamped_checks(folder))).encode())
+    return whole.hexdigest()[:24]
+
+
+def _series(stored: Sequence[StoredRun], question: Question, place: SiteFolder) -> str:
+    """Add the series, and return the name of their file."""
+    before = place.read(place.series) if place.series else None
+    known: Mapping[tuple[str, str], Document] = {}
+    if before is not None:
+        with contextlib.suppress(KeyError, TypeError):
+            known = {(each["name"], each["host"]): each for each in before["series"]}
+    return _added("s", {"series": courses(stored, question, known), "min_effect": question.min_effect}, place)
+
+
+def _index(
+    every: Overall, site: Site, stored: Sequence[StoredRun], series: str, problems: Sequence[str], place: SiteFolder
+) -> str:
+    """Add the columns over all runs and the index, and return the name of the index."""
+    claims = claims_document(stored)
+    files = {
+        "metrics": {name: _added("m", column, place) for name, column in every.metrics.items()},
+        "series": series,
+        "nights": _added("n", site.nights, place),
+        "searches": _added("b", site.searches, place),
+        "claims": _added("c", claims, place),
+    }
+    index = every.index | {
+        "files": files,
+        "counts": {
+            "nights": sum(len(each["nights"]) for each in site.nights["watches"]),
+            "searches": len(site.searches["searches"]),
+            "studies": len(claims["studies"]),
+        },
+        "results": site.results,
+        "orchestrator": __version__,
+        "problems": list(problems),
+    }
+    text = compact(index)
+    name = f"i-{digest(text)}"
+    place.add(name, script("index", text))
+    return name
+
+
+def _added(kind: str, document: Document, place: SiteFolder) -> str:
+    text = compact(document)
+    name = f"{kind}-{digest(text)}"
+    place.add(name, script(name, text))
+    return name
