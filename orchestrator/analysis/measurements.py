@@ -186,12 +186,14 @@ def repeat_measurement(
     *,
     in_epochs: bool = False,
     load: Load | None = None,
+    with_scatter: bool = True,
 ) -> RepeatMeasurement:
     """Return the figures of one repeat from its raw samples, and from the series of its GPUs if it has one.
 
     `create_s` is the host's time to start the container, if known. With `in_epochs`, each timed block is an epoch, and
-    the steady state begins with the second. `load` is that of its cell, if it has one. Raises `ValueError` if a block
-    has no finite rate, as the smallest positive durations have none.
+    the steady state begins with the second. `load` is that of its cell, if it has one. Without `with_scatter`, which
+    takes as long as all else, its scatter is left out. Raises `ValueError` if a block has no finite rate, as the
+    smallest positive durations have none.
     """
     counted = steady_blocks(result.blocks, epochs=in_epochs)
     spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
@@ -218,7 +220,7 @@ def repeat_measurement(
         waiting=_median([None if block.waited_s is None else block.waited_s / block.wall_s for block in counted]),
         joules_per_sample=joules_per_sample(counted, telemetry),
         steady_peak_device_bytes=result.memory.steady_peak_device_bytes,
-        scatter=repeat_scatter(result, epochs=in_epochs),
+        scatter=repeat_scatter(result, epochs=in_epochs) if with_scatter else None,
         search=result.largest_batch,
         requests=answers(result, load) if load else None,
         generation=generation_figures(result),

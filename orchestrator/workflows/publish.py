@@ -1,5 +1,6 @@
 """A static site over all runs of a results folder."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from orchestrator.reporting.site.publishing import Published, RunToPublish, Site
 from orchestrator.reporting.site.publishing import publish as publish_site
 from orchestrator.results.results_folder import runs
 from orchestrator.results.writing import locked_folder
+from orchestrator.wording import clean_line
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import report_hidden_runs
@@ -58,7 +60,8 @@ def publish(options: PublishOptions, host: Host) -> Published:
     site = Site(
         runs=tuple(_runs(options.results, host)), nights=_nights(options, host), searches=_searches(options.results, host),
         question=question,
-        results="" if options.results == option_values.RESULTS else f"--results {options.results}",
+        results="" if options.results == option_values.RESULTS else f"--results {shlex.quote(str(options.results))}",
+        folder=clean_line(str(options.results)),
     )  # fmt: skip
     try:
         options.output.mkdir(parents=True, exist_ok=True)

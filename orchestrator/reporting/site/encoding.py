@@ -12,6 +12,8 @@ Document = dict[str, Any]
 """Plain JSON values."""
 DIGITS = 5
 """Significant digits of a figure: a hundred times finer than repeats of a steady cell scatter."""
+PARTS = 5
+"""Digits of the largest of a column of whole numbers."""
 HALF_WIDTH = 10_000
 """Parts of a natural logarithm in which half the width of an interval is written."""
 WIDEST = 100 * HALF_WIDTH
@@ -30,6 +32,19 @@ def significant(value: float | None, digits: int = DIGITS) -> float | int | None
 def numbers(values: Iterable[float | None], digits: int = DIGITS) -> list[float | int | None]:
     """Round a column of numbers."""
     return [significant(value, digits) for value in values]
+
+
+def scaled(values: Sequence[float | None]) -> Document | None:
+    """Encode a column as whole numbers of a unit, the largest with five digits or so; None for nothing but 0.
+
+    Columns of blocks and steps are most of a site, and whole numbers are a third of the time and of the bytes.
+    """
+    peak = max((abs(value) for value in values if value is not None), default=0.0)
+    if not 0 < peak < math.inf:
+        return None
+    digits = PARTS - math.ceil(math.log10(peak))
+    unit = 10.0**digits
+    return {"d": digits, "v": [None if value is None else round(value * unit) for value in values]}
 
 
 def half_width(figure: Estimate) -> int | None:

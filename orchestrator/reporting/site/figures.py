@@ -93,7 +93,9 @@ def _measurement(cell: Cell, stored: Stored) -> RepeatMeasurement | None:
         return None
     with contextlib.suppress(ValueError):  # a block without a finite rate
         in_epochs = cell.duration.epochs is not None
-        return repeat_measurement(stored.result, stored.outcome.create_s, stored.telemetry, in_epochs=in_epochs)
+        return repeat_measurement(
+            stored.result, stored.outcome.create_s, stored.telemetry, in_epochs=in_epochs, with_scatter=False
+        )
     return None
 
 

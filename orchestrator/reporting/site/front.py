@@ -10,7 +10,7 @@ VENDORED = {"vendor/d3-7.9.2/d3.min.js": "912111098ea99503a6f4967361d2bbdc9dbf58
 STYLE = "app/site.css"
 SCRIPTS = (
     "core", "elements", "format", "colours", "table", "routes", "model", "ratios", "commands", "export", "figure",
-    "controls", "charts", "heat_map", "overview", "tooltip", "cell", "cell_figures", "runs", "run", "compare",
+    "controls", "charts", "heat_map", "overview", "cell_figures", "cell", "runs", "run", "compare",
     "series", "scaling", "pareto", "nights", "searches", "claims", "find", "main",
 )  # fmt: skip
 """The scripts of the page, in the order in which they run."""

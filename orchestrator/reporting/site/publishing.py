@@ -43,6 +43,8 @@ class Site:
     question: Question
     results: str
     """The option that names the results folder in commands; empty for the default one."""
+    folder: str
+    """The results folder, as it was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def _runs(
             try:
                 made = run_files(each.run, each.cluster)
             except (InputError, OSError) as error:
-                problems.append(clean_line(str(error)))
+                text = clean_line(str(error))
+                problems.append(text if name in text else f"{name}: {text}")
                 continue
             document = made.document
             for of_details, text in made.details.items():
@@ -163,6 +166,7 @@ def _index(
             "studies": len(claims["studies"]),
         },
         "results": site.results,
+        "folder": site.folder,
         "orchestrator": __version__,
         "problems": list(problems),
     }

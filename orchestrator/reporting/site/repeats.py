@@ -9,7 +9,7 @@ from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.devices import disturbance
 from orchestrator.domain import Outcome, Status
 from orchestrator.reporting.findings.cells import flatten, merged
-from orchestrator.reporting.site.encoding import Document, numbers, significant, thinned
+from orchestrator.reporting.site.encoding import Document, numbers, scaled, significant, thinned
 from orchestrator.reporting.site.figures import CellFigures
 from orchestrator.results.contract import Block, Conditions, Result
 from orchestrator.results.evidence import Stored
@@ -84,21 +84,21 @@ def _blocks(result: Result) -> Document:
     return {
         "warm": len(before),
         "total": len(every),
-        "rate": numbers(block.samples / block.wall_s for block in shown),
-        "end_s": numbers(thinned(ends, MOST_BLOCKS)),
+        "rate": scaled([block.samples / block.wall_s for block in shown]),
+        "end_s": scaled(thinned(ends, MOST_BLOCKS)),
         "marks": marks,
         "conditions": dict(_conditions(shown)),
     }
 
 
-def _conditions(blocks: Sequence[Block]) -> Iterator[tuple[str, list[float | int | None]]]:
+def _conditions(blocks: Sequence[Block]) -> Iterator[tuple[str, Document]]:
     seen = [block.conditions for block in blocks]
     if not any(seen):
         return
     for name, figure in _CONDITIONS.items():
-        values = numbers((None if each is None else figure(each) for each in seen), 4)
-        if any(values):
-            yield name, values
+        column = scaled([None if each is None else figure(each) for each in seen])
+        if column:
+            yield name, column
 
 
 def _reasons(reasons: disturbance.Reasons) -> str:
@@ -106,9 +106,8 @@ def _reasons(reasons: disturbance.Reasons) -> str:
 
 
 def _steps(result: Result) -> Document:
-    """Return the times of single steps in microseconds, in the order of the steps."""
-    shown = thinned(result.latency_s, MOST_STEPS)
-    return {"total": len(result.latency_s), "us": [significant(seconds * 1e6, 4) for seconds in shown]}
+    """Return the seconds of single steps, in the order of the steps."""
+    return {"total": len(result.latency_s), "s": scaled(thinned(result.latency_s, MOST_STEPS))}
 
 
 def _phases(measurement: RepeatMeasurement | None) -> Document | None:

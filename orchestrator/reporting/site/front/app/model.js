@@ -1,0 +1,102 @@
+"use strict";
+// The columns over all runs: a row is a cell of a run, and rows are in the order of the runs.
+(() => {
+  const OF_RUNS = ["host", "runtime", "matrix"];
+  const TITLES = {
+    model: "Model", framework: "Framework", label: "Release and options", version: "Version", backend: "Backend",
+    variant: "Options", python: "Python", work: "Work", mode: "Mode", batch: "Batch size", dataset: "Dataset", feed: "Feed",
+    scaling: "Scaling", system: "System", cpus: "CPUs", gpus: "GPUs", duration: "Duration", host: "Host", runtime: "Runtime",
+    matrix: "Matrix",
+  };
+
+  bench.open = (index) => {
+    const { runs, plans, cells } = index;
+    const offset = [];
+    let rows = 0;
+    runs.plan.forEach((plan) => { offset.push(rows); rows += plans[plan].length; });
+    const runOf = new Int32Array(rows);
+    const cellOf = new Int32Array(rows);
+    runs.plan.forEach((plan, run) => plans[plan].forEach((cell, place) => {
+      runOf[offset[run] + place] = run;
+      cellOf[offset[run] + place] = cell;
+    }));
+    const ended = new Map(index.ends.row.map((row, place) => [row, {
+      ok: index.ends.ok[place], planned: index.ends.planned[place], disturbed: index.ends.disturbed[place],
+      status: index.ends.status.of[index.ends.status.at[place]],
+    }]));
+    const apart = new Map(index.apart.map(([one, other, reason]) => [`${one} ${other}`, reason]));
+    const metrics = new Map(index.metrics.map((metric) => [metric.name, metric]));
+    const values = new Map();
+    const idle = new Set(cells.idle);
+
+    const site = { index, runs, offset, rows, runOf, cellOf, ended, metrics, idle };
+    bench.site = site;
+    site.titles = TITLES;
+    site.isSmoke = (run) => runs.profile.of[runs.profile.at[run]] !== "";
+    site.ofRun = (run, name) => runs[name].of[runs[name].at[run]];
+    site.host = (run) => site.ofRun(run, "host");
+    site.axis = (row, name) => OF_RUNS.includes(name) ? site.ofRun(runOf[row], name) : site.cellAxis(cellOf[row], name);
+    site.cellAxis = (cell, name) => cells[name].of[cells[name].at[cell]];
+    site.code = (row, name) => OF_RUNS.includes(name) ? runs[name].at[runOf[row]] : cells[name].at[cellOf[row]];
+    site.valuesOf = (name) => OF_RUNS.includes(name) ? runs[name].of : cells[name].of;
+    site.axes = Object.keys(TITLES).filter((name) => site.valuesOf(name));
+    site.facets = site.axes.filter((name) => site.valuesOf(name).length > 1);
+    site.apart = (one, other) => apart.get(`${Math.min(one, other)} ${Math.max(one, other)}`) ?? apart.get(`${Math.max(one, other)} ${Math.min(one, other)}`) ?? null;
+    site.frameworks = [...new Set(cells.framework.of)].sort();
+    site.place = (framework) => site.frameworks.indexOf(framework);
+    site.cellLink = (row, text, attributes) =>
+      bench.link(text ?? site.axis(row, "label"), "cell", { run: runs.run[runOf[row]], id: site.axis(row, "id") }, attributes);
+    site.runNumber = (name) => runs.run.indexOf(name);
+    site.rowOf = (run, id) => {
+      const place = plans[runs.plan[run]].findIndex((cell) => site.cellAxis(cell, "id") === id);
+      return place < 0 ? -1 : offset[run] + place;
+    };
+    site.rowsOf = (run) => Array.from({ length: plans[runs.plan[run]].length }, (_, place) => offset[run] + place);
+    site.sorted = (name) => [...new Set(site.valuesOf(name))].sort((a, b) =>
+      typeof a === "number" && typeof b === "number" ? a - b : String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }));
+
+    // The values of a metric by row, NaN where there is none, with half the width of their intervals as logarithms.
+    site.metric = (name) => {
+      if (values.has(name)) return values.get(name);
+      const file = index.files.metrics[name];
+      if (!file) return Promise.reject(new Error(`no result has the metric ${name}`));
+      const take = (column) => {
+        const found = {
+          v: Float64Array.from(column.v, (value) => value ?? NaN),
+          e: Float64Array.from(column.e, (value) => value === null ? NaN : value / 1e4),
+        };
+        values.set(name, found);
+        return found;
+      };
+      const column = bench.need(file);
+      return column instanceof Promise ? column.then(take) : take(column);
+    };
+
+    // The rows that the filters of an address leave: `f.AXIS=value`, `from` and `to`. Smoke runs prove nothing.
+    site.filtered = (wanted) => {
+      const tests = Object.entries(wanted).filter(([name]) => name.startsWith("f.")).map(([name, value]) => {
+        const axis = name.slice(2);
+        const codes = (site.valuesOf(axis) ?? []).map((each) => String(each ?? "") === value);
+        return [axis, codes];
+      });
+      const from = wanted.from ?? "";
+      const to = wanted.to ? `${wanted.to}~` : "~";
+      const taken = runs.created.map((moment, run) => moment >= from && moment <= to && (wanted.smoke === "yes" || !site.isSmoke(run)));
+      const left = [];
+      for (let row = 0; row < rows; row += 1) {
+        if (taken[runOf[row]] && tests.every(([axis, codes]) => codes[site.code(row, axis)])) left.push(row);
+      }
+      return left;
+    };
+
+    // The newest row of each cell on each host; rows are in the order of time.
+    site.newest = (left, extra = []) => {
+      const found = new Map();
+      for (const row of left) {
+        found.set([cellOf[row], site.code(row, "host"), ...extra.map((axis) => site.code(row, axis))].join(" "), row);
+      }
+      return [...found.values()];
+    };
+    return site;
+  };
+})();
