@@ -113,7 +113,9 @@ def _nightly(release: int) -> Iterator[Cell]:
 def _sweep(release: int) -> Iterator[Cell]:
     for name in ("mxnet", "torch", "tensorflow", "jax"):
         for batch in SWEPT:
-            yield _cell(Framework(name, RELEASES[name][release], python="3.11"), Workload("lenet", Mode("train"), batch))
+            yield _cell(
+                Framework(name, RELEASES[name][release], python="3.11"), Workload("lenet", Mode("train"), batch)
+            )
 
 
 def _cell(framework: Framework, work: Workload) -> Cell:

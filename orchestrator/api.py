@@ -12,6 +12,7 @@ from orchestrator.bundles.returns.collect import Collected
 from orchestrator.errors import HostError, InputError, OrchestratorError
 from orchestrator.events import Event, Listener, Notice, ignore
 from orchestrator.regression.nightly.records import Answer
+from orchestrator.reporting.site.publishing import Published
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.tables.lazy import ResultTable, ResultTables, result_tables
 from orchestrator.workflows import option_values
@@ -37,6 +38,7 @@ from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, ni
 from orchestrator.workflows.nightly.status import StatusOptions, StatusResult, status
 from orchestrator.workflows.option_values import RuntimeName, TablesFormat
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
+from orchestrator.workflows.publish import PublishOptions, publish
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
 from orchestrator.workflows.report import ReportOptions, ReportResult, report
 from orchestrator.workflows.run import RunOptions, RunResult, run
@@ -96,6 +98,8 @@ __all__ = [
     "OrchestratorError",
     "PlanOptions",
     "PlanResult",
+    "PublishOptions",
+    "Published",
     "PushOptions",
     "PushResult",
     "RegressOptions",
@@ -140,6 +144,7 @@ __all__ = [
     "night",
     "plan",
     "prove",
+    "publish",
     "push",
     "regress",
     "report",

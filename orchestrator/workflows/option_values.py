@@ -40,7 +40,7 @@ SCHEMAS = (
     "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "telemetry", "decisions",
     "event", "manifest", "site", "cluster", "part", "regression", "nightly", "acknowledged", "night", "bisect",
     "plan", "long-matrix", "images", "dockerfiles", "cancelled-run", "kubernetes-jobs", "report", "side-by-side",
-    "runs", "repeats", "repeats-of-cell", "models", "frameworks", "regression-record", "search-record", "night-record",
+    "runs", "repeats", "repeats-of-cell", "published-site", "models", "frameworks", "regression-record", "search-record", "night-record",
     "accepted-release", "answered-alarms", "watch-status", "history", "exported-bundle", "verified-bundle",
     "loaded-bundle", "pushed-images", "anonymised-network", "collected-runs", "merged-runs",
     "datasets", "exported-tables", "fitness", "fleet", "surplus",

@@ -25,7 +25,7 @@ WITHIN = {
         "inline": (), "live": (), "selected": ("findings",), "findings": ("inline",),
         "charts": ("findings", "inline"), "blocks": ("charts", "inline"), "document": ("blocks", "inline"),
         "formats": ("blocks", "document", "inline"),
-        "reports": ("blocks", "charts", "document", "findings", "formats", "inline"),
+        "reports": ("blocks", "charts", "document", "findings", "formats", "inline"), "site": ("findings",),
     },
     "workflows": {
         "host": (), "option_values": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),
@@ -36,10 +36,10 @@ WITHIN = {
         "cluster": ("host", "inputs", "measure", "outputs", "run"),
         "fleet": ("cluster", "host", "inputs", "run"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
-        "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
+        "compare": ("host", "inputs", "outputs"), "publish": ("host", "inputs"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs"),
         "documents": (
-            "build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "ship", "tables",
+            "build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "publish", "ship", "tables",
         ),
         "networks": ("host", "run"), "tables": ("host", "inputs", "outputs"),
         "schemas": ("documents",),

@@ -95,9 +95,7 @@ def _newest(document: Document, places: Sequence[int]) -> int:
 
 
 def _judged(runs: Sequence[StoredRun], members: Sequence[tuple[int, list[int]]], question: Question) -> Document:
-    measured = [
-        _measured(runs[number].document, _newest(runs[number].document, places)) for number, places in members
-    ]
+    measured = [_measured(runs[number].document, _newest(runs[number].document, places)) for number, places in members]
     idle = {measured[-1].builder} if _is_idle(runs[members[-1][0]].document, members[-1][1]) else set()
     every = series(measured, question.known, min_effect=question.min_effect, idle_builders=idle)
     return {

@@ -114,4 +114,3 @@ def _printed(cell: Cell, stored: Sequence[Stored]) -> CellFigures:
         if each.value > 0
     }
     return CellFigures(estimates, repeats, {}, [None] * len(stored))
-

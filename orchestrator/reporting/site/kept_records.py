@@ -15,7 +15,9 @@ from orchestrator.wording import clean_line
 
 def nights_document(folders: Iterable[tuple[str, Sequence[Night]]]) -> Document:
     """Return all nights of each watch, newest first."""
-    return {"watches": [{"name": name, "nights": [_night(each) for each in reversed(nights)]} for name, nights in folders]}
+    return {
+        "watches": [{"name": name, "nights": [_night(each) for each in reversed(nights)]} for name, nights in folders]
+    }
 
 
 def _night(night: Night) -> Document:

@@ -128,7 +128,9 @@ def _document(  # noqa: PLR0913, PLR0917 -- all that is known of a run
 
 
 def _options(cell: Cell) -> str:
-    return ", ".join(f"{name}={str(value).lower() if value in (True, False) else value}" for name, value in cell.options)
+    return ", ".join(
+        f"{name}={str(value).lower() if value in (True, False) else value}" for name, value in cell.options
+    )
 
 
 def _image_sizes(run: Run) -> Mapping[str, int | None]:

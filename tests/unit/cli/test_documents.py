@@ -60,6 +60,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "runs": ("runs", "--results", "hosts"),
     "repeats": ("show", "--results", "hosts"),
     "repeats-of-cell": ("show", "20260201", CELL, "--results", "hosts"),
+    "published-site": ("publish", "-o", "site", "--results", "hosts"),
     "models": ("models",),
     "frameworks": ("frameworks",),
     "regression-record": ("regress", "--baseline", "noop==1", "--candidate", "noop==1", *NOOP, "--no-confirm"),

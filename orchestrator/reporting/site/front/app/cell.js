@@ -9,7 +9,7 @@
     { head: "95 % interval", number: true, text: (metric) => metric.e[at] === null ? "–" : bench.interval(metric, metric.v[at], metric.e[at] / 1e4) },
     { head: "Repeats", number: true, text: (metric) => metric.n[at] },
     { head: "Better", text: (metric) => metric.better },
-  ], document.metrics.filter((metric) => metric.v[at] !== null), { empty: "No repeat has a figure." });
+  ], document.metrics.filter((metric) => metric.v[at] !== null), { empty: "No repeat has a figure.", quiet: true });
 
   const repeats = (details, metrics) => {
     const all = details.repeats;
@@ -18,10 +18,10 @@
       { head: "Repeat", text: (place) => String(all.repeat[place]), sort: (place) => all.repeat[place] },
       { head: "Ended", text: (place) => [bench.status(all.status[place]), all.reason[place] && h("small", {}, all.reason[place])], sort: (place) => all.status[place] },
       ...shown.map((metric) => ({ head: metric.title, number: true, text: (place) => bench.figure(metric, all.figures[metric.name][place]), sort: (place) => all.figures[metric.name][place] })),
-      { head: "Begun", text: (place) => bench.moment(all.started[place]), sort: (place) => all.started[place] },
+      { head: "Begun", when: true, text: (place) => bench.moment(all.started[place]), sort: (place) => all.started[place] },
       { head: "Took", number: true, text: (place) => bench.seconds(all.wall_s[place] ?? 0), sort: (place) => all.wall_s[place] },
       { head: "Disturbance", text: (place) => [all.disturbance[place] && bench.chip(all.disturbance[place], "open"), all.busy[place] && h("small", {}, `busy at launch: ${all.busy[place]}`), all.beside[place] && h("small", {}, `beside ${all.beside[place]}`), all.remeasured[place] > 0 && h("small", {}, `measured again ${all.remeasured[place]}×`), !all.disturbance[place] && !all.busy[place] && "–"] },
-    ], all.repeat.map((_, place) => place), { empty: "No repeat has an outcome yet." });
+    ], all.repeat.map((_, place) => place), { empty: "No repeat has an outcome yet.", quiet: true });
   };
 
   const PHASES = ["create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency"];

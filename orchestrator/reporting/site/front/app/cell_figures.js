@@ -21,11 +21,11 @@
       title: "Blocks in time",
       note: `The rate of each block, ${every.length > SHOWN ? `the first ${SHOWN} of ${every.length} repeats` : bench.counted(every.length, "repeat")}. The warm-up is faint; ${marked ? `${bench.counted(marked, "disturbed block")} ${marked === 1 ? "has a ring" : "have a ring"}` : "no block is marked as disturbed"}. A triangle stands for a block beyond the axis.`,
       draw: (width) => {
-        const height = 300, box = [62, width - 14];
+        const height = 300, left = 74, box = [left, width - 14];
         const x = bench.scale(traces.flatMap(({ end }) => end), box, { zero: true, log: false, pad: 0.02 });
         const y = d3.scaleLinear(limits, [height - 42, 14]);
         return bench.plot({
-          width, height, x, y, label: `Rates of the blocks of ${id}`, xTitle: "seconds since the first step began", yTitle: unit, xText: (value) => bench.digits(value), yText: (value) => bench.digits(value),
+          width, height, left, x, y, label: `Rates of the blocks of ${id}`, xTitle: "seconds since the first step began", yTitle: unit, xText: bench.digits, yText: bench.digits,
           parts: traces.map(({ place, blocks, rate, end }) => {
             const at = rate.map((value, block) => [x(((end[block - 1] ?? 0) + end[block]) / 2), y(bench.clamp(value, limits)), value]);
             const reasons = new Map(blocks.marks);
@@ -69,7 +69,7 @@
           const x = bench.scale(traces.flatMap(({ end }) => end), [62, width - 14], { zero: true, log: false, pad: 0.02 });
           const y = bench.scale(traces.flatMap(({ values }) => values.filter((value) => value !== null)), [height - 42, 14], { log: false, zero: !name.endsWith("_hz") && !name.endsWith("_bytes"), pad: 0.1 });
           return bench.plot({
-            width, height, x, y, label: `${TITLES[name] ?? name} during the blocks of ${id}`, xTitle: "seconds", yTitle: "", xText: (value) => bench.digits(value), yText: (value) => d3.format(".3~s")(value),
+            width, height, x, y, label: `${TITLES[name] ?? name} during the blocks of ${id}`, xTitle: "seconds", yTitle: "", xText: bench.digits, yText: (value) => Math.abs(value) < 1000 ? bench.digits(value) : d3.format(".4~s")(value),
             parts: traces.map(({ place, end, values }) => s("g", { class: bench.series(place) }, s("path", { class: "line", "stroke-dasharray": bench.dash(place),
               d: d3.line().defined(([, value]) => value !== null).x(([at]) => x(at)).y(([, value]) => y(value))(values.map((value, block) => [end[block], value])) }))),
           });
@@ -121,7 +121,7 @@
     const wide = d3.max(all) / d3.min(all) >= 30;
     const limits = wide ? d3.extent(all) : bench.limits(all, 0.004);
     return bench.frame({
-      title: "Steps in their order", note: "A point for each step, a strip for each repeat. A triangle at the top stands for a step beyond the axis.",
+      title: "Steps in their order", wide: true, note: "A point for each step, a strip for each repeat. A triangle at the top stands for a step beyond the axis.",
       draw: (width) => {
         const most = Math.max(...strips.map(({ values }) => values.length));
         const lane = 74, height = strips.length * lane + 56, left = 90;
@@ -135,7 +135,7 @@
             s("text", { x: left - 10, y: y(y.domain()[1]) + 22, "text-anchor": "end", class: "small" }, bench.seconds(y.domain()[1])),
             s("text", { x: left - 10, y: lane - 12, "text-anchor": "end", class: "small" }, bench.seconds(y.domain()[0])),
             s("line", { class: "rule", x1: left, x2: width - 14, y1: lane - 8, y2: lane - 8 }),
-            s("path", { class: "specks", d: values.filter((value) => value <= limits[1]).map((value) => `M${x(values.indexOf(value)).toFixed(1)} ${y(Math.max(value, limits[0])).toFixed(1)}h0`).join("") }),
+            s("path", { class: "specks", d: values.map((value, step) => value <= limits[1] ? `M${x(step).toFixed(1)} ${y(Math.max(value, limits[0])).toFixed(1)}h0` : "").join("") }),
             values.map((value, step) => value > limits[1] && s("path", { class: "beyond", transform: `translate(${x(step)} 8)`, d: "M-4 5L0 -3L4 5Z" }, s("title", {}, `step ${step}: ${bench.seconds(value)}`))))),
         });
       },

@@ -31,17 +31,24 @@
     return steps.find((each) => each.length >= 2 && each.length <= most) ?? (steps[2].length >= 2 ? steps[2].filter((_, place) => place % Math.ceil(steps[2].length / most) === 0) : [low, Math.sqrt(low * high), high].map((value) => Number(value.toPrecision(2))));
   };
 
+  // As many digits as tell the ticks of an axis apart.
+  const distinct = (ticks, text) => {
+    const most = [3, 4, 5, 6, 7].find((each) => new Set(ticks.map((value) => text(value, each))).size === ticks.length);
+    return (value) => text(value, most ?? 3);
+  };
+
   // A picture with axes: `x` and `y` are scales, `parts` what is drawn within. Rules may be left out where places have names.
   bench.plot = ({ width, height, left = 62, right = 14, top = 14, bottom = 42, label, x, y, xText, yText, xTitle, yTitle, parts, xTicks = null, yTicks = null }) => {
     const across = xTicks ?? bench.ticks(x, (width - left - right) / 84);
     const up = yTicks ?? bench.ticks(y, (height - top - bottom) / 34);
+    const [acrossText, upText] = [distinct(across, xText), distinct(up, yText)];
     return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "plot" },
       s("g", { class: "grid" },
         up.map((value) => s("line", { x1: left, x2: width - right, y1: y(value), y2: y(value) })),
         across.map((value) => s("line", { x1: x(value), x2: x(value), y1: top, y2: height - bottom, class: "faint" }))),
       s("g", { class: "axis" },
-        up.map((value) => s("text", { x: left - 8, y: y(value), "text-anchor": "end", "dominant-baseline": "central" }, yText(value))),
-        across.map((value) => s("text", { x: x(value), y: height - bottom + 17, "text-anchor": "middle" }, xText(value))),
+        up.map((value) => s("text", { x: left - 8, y: y(value), "text-anchor": "end", "dominant-baseline": "central" }, upText(value))),
+        across.map((value) => s("text", { x: x(value), y: height - bottom + 17, "text-anchor": "middle" }, acrossText(value))),
         s("text", { x: (left + width - right) / 2, y: height - 5, "text-anchor": "middle", class: "title" }, xTitle + (x.isLog ? " (logarithmic)" : "")),
         s("text", { x: 0, y: 0, transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title" }, yTitle + (y.isLog ? " (logarithmic)" : ""))),
       parts);
@@ -68,6 +75,5 @@
     return [d3.quantileSorted(sorted, share), d3.quantileSorted(sorted, 1 - share)];
   };
   bench.clamp = (value, [low, high]) => Math.min(high, Math.max(low, value));
-  bench.plain = (metric) => (value) => bench.figure(metric, value).replace(/ samples\/s$/, "");
   bench.named = (metric) => metric.unit && metric.unit !== "s" && metric.unit !== "B" ? `${metric.title}, ${metric.unit}` : metric.title;
 })();

@@ -51,21 +51,21 @@
     const { site } = bench;
     const known = pairs.filter((pair) => pair.log !== undefined && pair.apart === undefined).sort((a, b) => a.log - b.log);
     if (!known.length) return null;
-    const shown = known.length > 60 ? [...known.slice(0, 30), ...known.slice(-30)] : known;
+    const shown = known.length > 40 ? [...known.slice(0, 20), ...known.slice(-20)] : known;
     const higher = metric.better === "higher";
     const name = (pair) => `${site.axis(pair.candidate, "work")}, ${site.axis(pair.candidate, "label")}`;
     return bench.frame({
-      title, note: `The candidate over the baseline with its 95 % interval, lowest ratio first${known.length > 60 ? `; the 30 lowest and highest of ${known.length}` : ""}. ${higher ? "Right" : "Left"} of 1 is better. An arrow stands for an interval that leaves the axis.`,
+      title, note: `The candidate over the baseline with its 95 % interval, lowest ratio first${known.length > 40 ? `; the 20 lowest and highest of ${known.length}` : ""}. ${higher ? "Right" : "Left"} of 1 is better. An arrow stands for an interval that leaves the axis.`,
       draw: (width) => {
         const narrow = width < 520;
         const line = narrow ? 40 : 22, left = narrow ? 14 : Math.min(300, width * 0.42), height = shown.length * line + 56;
         const largest = Math.max(Math.log(1.02), ...shown.map((pair) => Math.abs(pair.log) + Math.min(pair.width || 0, Math.abs(pair.log) + 0.05)));
         const limits = [Math.exp(-largest * 1.08), Math.exp(largest * 1.08)];
-        const x = d3.scaleLog(limits, [left, width - 14]);
+        const x = d3.scaleLog(limits, [left, width - 30]);
         const y = d3.scaleLinear([0, shown.length], [14, 14 + shown.length * line]);
         const ticks = x.ticks(6).length > 8 ? [limits[0], Math.sqrt(limits[0]), 1, Math.sqrt(limits[1]), limits[1]] : [...new Set([1, ...x.ticks(Math.max(2, (width - left) / 90))])];
         return bench.plot({
-          width, height, left, x, y, label: title, xTitle: "ratio, logarithmic", yTitle: "", xText: (value) => bench.ratio(value), yText: () => "", yTicks: [], xTicks: ticks.filter((value) => value >= limits[0] && value <= limits[1]),
+          width, height, left, right: 30, x, y, label: title, xTitle: "ratio, logarithmic", yTitle: "", xText: (value) => bench.ratio(value), yText: () => "", yTicks: [], xTicks: ticks.filter((value) => value >= limits[0] && value <= limits[1]),
           parts: [s("line", { class: "one", x1: x(1), x2: x(1), y1: 14, y2: height - 42 }), shown.map((pair, place) => {
             const at = y(place) + line * (narrow ? 0.7 : 0.5);
             const width_ = pair.width || 0;
@@ -110,7 +110,7 @@
         h("div", { class: "controls" }, bench.choice("What", "kind", KINDS.filter(([kind]) => kind === "run" || site.valuesOf(kind).length > 1), wanted.kind, { a: "", b: "" }), bench.choice("Baseline", "a", options, a), bench.choice("Candidate", "b", options, b), bench.metricChoice(wanted), swap,
           bench.facets(wanted, ["model", "mode"], wanted.kind === "run" ? ["host"] : [wanted.kind])),
         mean ? h("p", { class: "headline" }, h("strong", {}, bench.ratio(mean.ratio)), ` as the geometric mean of ${bench.counted(mean.count, "pair")}`, !Number.isNaN(mean.width) && `, 95 % interval about ${bench.ratio(mean.ratio * Math.exp(-mean.width))} to ${bench.ratio(mean.ratio * Math.exp(mean.width))}`, ".") : h("p", { class: "note" }, "No cell of both sides can be compared."),
-        figure(pairs, metric, `${metric.title}: ${b} over ${a}`, command),
+        figure(pairs, metric, `${bench.capital(metric.title)}: ${b} over ${a}`, command),
         pairs.length > 0 && h("section", {}, bench.heading(2, "Pairs"), bench.table("Every pair, and the cells that only one side has", [
           { head: "Cell", text: (pair) => [site.cellLink(row(pair), site.axis(row(pair), "label")), h("small", {}, `${site.axis(row(pair), "work")} on ${site.axis(row(pair), "system")}, ${site.axis(row(pair), "host") || "–"}`)], sort: (pair) => site.axis(row(pair), "id") },
           { head: "Baseline", number: true, text: (pair) => pair.baseline === undefined ? "–" : site.cellLink(pair.baseline, bench.figure(metric, pair.b)), sort: (pair) => pair.b },
@@ -118,7 +118,7 @@
           { head: "Ratio", number: true, text: (pair) => pair.log === undefined ? "–" : bench.ratio(Math.exp(pair.log)), sort: (pair) => pair.log ?? null },
           { head: "95 % interval", number: true, text: (pair) => pair.log === undefined || Number.isNaN(pair.width) ? "–" : `${bench.ratio(Math.exp(pair.log - pair.width))} – ${bench.ratio(Math.exp(pair.log + pair.width))}` },
           { head: "", text: (pair) => [verdict(pair, metric.better === "higher"), pair.apart && h("small", {}, pair.apart)] },
-        ], pairs)),
+        ], pairs, { most: 60 })),
       ];
     });
   };

@@ -41,5 +41,5 @@
   };
 
   bench.metricChoice = (wanted, name = "metric", label = "Metric") => bench.choice(label, name,
-    [...bench.site.metrics.values()].map((metric) => [metric.name, metric.title]), wanted[name]);
+    [...bench.site.metrics.values()].map((metric) => [metric.name, bench.capital(metric.title)]), wanted[name]);
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // A figure leaves the page as a picture or as its figures. The clipboard is closed to pages of plain HTTP; then it is saved.
 (() => {
-  const PROPERTIES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "visibility"];
+  const PROPERTIES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "paint-order", "visibility"];
 
   const standalone = (drawn) => {
     const copy = drawn.cloneNode(true);

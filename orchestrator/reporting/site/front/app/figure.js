@@ -4,7 +4,7 @@
   const { h } = bench;
 
   // `draw` returns an SVG for a width. `picture` draws one for the exports of a figure that is a table on the page.
-  bench.frame = ({ title, note = "", draw = null, table = null, picture = null, csv, command }) => {
+  bench.frame = ({ title, note = "", draw = null, table = null, picture = null, wide = false, csv, command }) => {
     const said = h("output", { class: "said" });
     const place = h("div", { class: "drawing" }, table);
     let drawn = null;
@@ -24,7 +24,7 @@
     const ways = [["PNG", vector], ["SVG", vector], ["CSV", () => bench.csv(csv())], ["command", () => `${command()}\n`]];
     const tools = h("div", { class: "take", role: "group", "aria-label": `Copy: ${title}` }, "Copy ",
       ways.map(([kind, text]) => h("button", { type: "button", onclick: taken(kind, text) }, kind)), said);
-    const figure = h("figure", {}, h("figcaption", {}, h("strong", {}, title), note && h("span", {}, note)), tools, place);
+    const figure = h("figure", { class: wide ? "wide" : null }, h("figcaption", {}, title), tools, note && h("p", { class: "about" }, note), place);
     if (draw) {
       let width = 0;
       const again = () => {

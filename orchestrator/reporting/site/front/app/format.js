@@ -6,15 +6,15 @@
     if (size >= 1000) return Math.round(value).toLocaleString("en");
     return String(Number(value.toPrecision(most)));
   };
-  const seconds = (value) => {
+  const seconds = (value, most = 3) => {
     if (value === 0) return "0 s";
-    if (value >= 1) return `${digits(value)} s`;
-    if (value >= 1e-3) return `${digits(value * 1e3)} ms`;
-    return `${digits(value * 1e6)} µs`;
+    if (value >= 1) return `${digits(value, most)} s`;
+    if (value >= 1e-3) return `${digits(value * 1e3, most)} ms`;
+    return `${digits(value * 1e6, most)} µs`;
   };
-  const bytes = (value) => {
-    for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) if (value >= size) return `${digits(value / size)} ${unit}`;
-    return `${digits(value)} B`;
+  const bytes = (value, most = 3) => {
+    for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) if (value >= size) return `${digits(value / size, most)} ${unit}`;
+    return `${digits(value, most)} B`;
   };
 
   bench.digits = digits;
@@ -22,20 +22,24 @@
   bench.bytes = bytes;
   bench.number = (value) => value === null || value === undefined ? "–" : value.toLocaleString("en");
   bench.percent = (value) => `${digits(value * 100, 2)} %`;
-  bench.figure = (metric, value) => {
+  bench.figure = (metric, value, most = 3) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    if (metric.unit === "s") return seconds(value);
-    if (metric.unit === "B") return bytes(value);
-    return metric.unit ? `${digits(value)} ${metric.unit}` : digits(value, 4);
+    if (metric.unit === "s") return seconds(value, most);
+    if (metric.unit === "B") return bytes(value, most);
+    return metric.unit ? `${digits(value, most)} ${metric.unit}` : digits(value, most + 1);
   };
+  // Without a unit that an axis or the other end of an interval names.
+  bench.plain = (metric) => (value, most) => ["s", "B", ""].includes(metric.unit) ? bench.figure(metric, value, most) : digits(value, most);
   bench.ratio = (value) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    return value >= 100 || value < 0.01 ? `${value.toPrecision(2)}×` : `${value.toFixed(value >= 10 ? 1 : 2)}×`;
+    if (value >= 100 || value < 0.01) return `${Number(value.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 })}×`;
+    return `${value.toFixed(value >= 10 ? 1 : value > 0.9 && value < 1.1 ? 3 : 2)}×`;
   };
+  bench.capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   bench.day = (text) => String(text).slice(0, 10);
   bench.moment = (text) => String(text).slice(0, 16).replace("T", " ");
   bench.counted = (number, word) => `${bench.number(number)} ${word}${number === 1 ? "" : word.endsWith("ch") ? "es" : "s"}`;
   bench.interval = (metric, value, half) => half === null || Number.isNaN(half) ? "" :
-    `${bench.figure(metric, value * Math.exp(-half))} – ${bench.figure(metric, value * Math.exp(half))}`;
+    `${bench.plain(metric)(value * Math.exp(-half))} – ${bench.figure(metric, value * Math.exp(half))}`;
   bench.shortened = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 })();

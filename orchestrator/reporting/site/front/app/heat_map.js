@@ -27,7 +27,7 @@
       return h("td", { class: `heat ${shade}`, title }, link);
     };
     return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": grid.caption },
-      h("table", { class: "heat-map" }, h("caption", {}, grid.caption),
+      h("table", { class: "heat-map" }, h("caption", { class: "hidden" }, grid.caption),
         h("thead", {}, h("tr", {}, h("td", {}, grid.corner), grid.cols.map((col) => h("th", { scope: "col", class: col.code === grid.base ? "base" : null },
           h("button", { type: "button", title: "Compare all with this one", "aria-pressed": String(col.code === grid.base), onclick: () => bench.change({ base: col.value }) }, col.text),
           col.below && h("small", {}, col.below))), h("th", { scope: "col", class: "margin" }, "Geometric mean"))),

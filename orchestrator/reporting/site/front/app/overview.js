@@ -38,7 +38,8 @@
     cols.sort((a, b) => (b.code === base) - (a.code === base));
     if (wanted.cols === "framework") for (const col of cols) {
       const versions = new Set(raw.groups.flatMap((group) => (group.by.get(col.code) ?? []).map((row) => site.axis(row, "version"))));
-      col.below = versions.size === 1 ? [...versions][0] : `${versions.size} releases`;
+      const newest = [...versions].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true })).at(-1);
+      col.below = versions.size > 1 ? `up to ${newest}` : newest ?? "";
     }
     const entries = new Map([...pairs].map(([where, found]) => [where, entryOf(found, metric)]));
     for (const [where, members] of raw.failed) if (!entries.has(where)) entries.set(where, { status: site.ended.get(members[0]).status });
@@ -52,7 +53,7 @@
     };
     const others = cols.filter((col) => col.code !== base);
     return {
-      caption: `${metric.title}: ratio to ${site.valuesOf(wanted.cols)[base] || "none"}, ${bench.site.titles[wanted.rows].toLowerCase()} by ${bench.site.titles[wanted.cols].toLowerCase()}`,
+      caption: `${bench.capital(metric.title)}: ratio to ${site.valuesOf(wanted.cols)[base] || "none"}, ${bench.site.titles[wanted.rows].toLowerCase()} by ${bench.site.titles[wanted.cols].toLowerCase()}`,
       corner: "", rows, cols, base, entry, pairs, metric, raw,
       rowMean: (row) => means(others.map((col) => entry(row, col.code))),
       columnMean: (col) => {
@@ -89,7 +90,7 @@
   const newest = () => {
     const { site } = bench;
     const last = site.runs.run.map((_, run) => run).slice(-8).reverse();
-    return bench.runTable("Newest runs", last);
+    return bench.runTable("Newest runs", last, 8, true);
   };
 
   bench.views.overview = (values) => {

@@ -27,7 +27,7 @@
       const best = rows.length > 3000 ? new Set() : new Set(rows.filter((row) => !rows.some((other) => groupOf(other) === groupOf(row) && beats(other, row))));
       const front = groups.size === 1 ? [...best].sort((a, b) => across.v[a] - across.v[b]) : [];
       const frameworks = [...new Set(rows.map((row) => site.axis(row, "framework")))].sort();
-      const title = `${yMetric.title} against ${xMetric.title}`;
+      const title = `${bench.capital(yMetric.title)} against ${xMetric.title}`;
       const shown = rows.slice(0, 2000);
       return [
         bench.heading(1, "Pareto"),

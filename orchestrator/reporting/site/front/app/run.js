@@ -16,7 +16,7 @@
         head: metric.title, number: true, sort: (place) => metric.v[place],
         text: (place) => metric.v[place] === null ? "–" : [bench.figure(metric, metric.v[place]), metric.e[place] !== null && h("small", {}, `± ${bench.percent(Math.expm1(metric.e[place] / 1e4))}`)],
       })),
-    ], ids.map((_, place) => place), { name: "Cells of the run" });
+    ], ids.map((_, place) => place), { name: "Cells of the run", quiet: true });
   };
 
   bench.verdicts = (regression) => {

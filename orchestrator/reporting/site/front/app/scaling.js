@@ -50,7 +50,7 @@
         return [site.axis(row, wanted.by === "framework" ? "framework" : wanted.by), ...["variant", "host", wanted.x === "batch" ? "system" : "batch"].filter(several).map((axis) => site.axis(row, axis)).filter((value) => value !== "")].join(", ");
       };
       const placeOf = (line, number) => wanted.by === "framework" && new Set(shown.map((each) => site.axis(each[0].row, "framework"))).size === shown.length ? site.place(site.axis(line[0].row, "framework")) : number;
-      const title = `${metric.title} by ${site.titles[wanted.x].toLowerCase()}`;
+      const title = `${bench.capital(metric.title)} by ${site.titles[wanted.x].toLowerCase()}`;
       return [
         bench.heading(1, "Scaling"),
         h("p", { class: "lead" }, "The newest results along an axis. A cross below the axis is a size at which no repeat ended well, such as for want of memory."),

@@ -9,7 +9,7 @@
     if (!all.length) return null;
     const found = new Set(search.spans.filter(([kind]) => kind === "change").map(([, , after]) => after));
     return bench.frame({
-      title: `${metric.title} of ${search.cell}, ${search.good} to ${search.bad}`, note: "A point for each block, the bar the geometric mean. A dashed line stands before a release that changed it.",
+      title: `${bench.capital(metric.title)} of ${search.cell}, ${search.good} to ${search.bad}`, note: "A point for each block, the bar the geometric mean. A dashed line stands before a release that changed it.",
       draw: (width) => {
         const height = 320, left = 74;
         const x = d3.scaleLinear([-0.5, search.values.length - 0.5], [left, width - 14]);

@@ -22,7 +22,7 @@
     const limits = isLog ? [low / 1.3, high * 1.3] : [Math.max(0, low - room * 0.35), high + room * 0.35];
     const many = every.length > 150;
     return bench.frame({
-      title: `${metric.title} of ${one.name} on ${one.host || "–"}`,
+      title: `${bench.capital(metric.title)} of ${one.name} on ${one.host || "–"}`,
       note: `Each point is a run, its mark the 95 % interval over the repeats. ${changes.length ? "A dashed line is a lasting change, the level before and after it a bar." : "No lasting change was found."}${breaks.length ? " At a dotted line something else is measured: nothing is compared across it." : ""}`,
       draw: (width) => {
         const height = 380, top = 34;
@@ -39,16 +39,24 @@
           return s("line", { class: "level", x1: at[from][0], x2: at[to - 1][0], y1: y(value), y2: y(value) });
         };
         const between = (index) => (at[index - 1][0] + at[index][0]) / 2;
-        const ticks = x.ticks(Math.max(2, width / 130));
-        const format = x.tickFormat(Math.max(2, width / 130));
+        // Of changes that lie too near to be named side by side, the first is named; the table names all.
+        let end = -Infinity;
+        const said = changes.map(({ index }) => {
+          const fits = between(index) - end >= 58;
+          if (fits) end = between(index);
+          return fits;
+        });
+        const ticks = x.ticks(Math.max(2, Math.min(8, width / 120)));
+        const days = (x.domain()[1] - x.domain()[0]) / 864e5;
+        const format = d3.utcFormat(days > 400 ? "%Y-%m" : days > 8 ? "%Y-%m-%d" : "%m-%d %H:%M");
         return bench.plot({
           width, height, left: 74, top, x, y, label: `Course of ${metric.title} of ${one.name}`, xTitle: "begin of the run", yTitle: bench.named(metric), xText: format, yText: bench.plain(metric), xTicks: ticks,
           parts: [
             d3.pairs(edges).map(([from, to]) => level(from, to)),
             breaks.map(([index, reason]) => s("g", { class: "break" }, s("line", { x1: between(index), x2: between(index), y1: top, y2: height - 42 }), s("title", {}, reason))),
-            changes.map((change) => s("g", { class: `change ${change.known ? "known" : change.worse ? "worse" : "better"}` },
+            changes.map((change, number) => s("g", { class: `change ${change.known ? "known" : change.worse ? "worse" : "better"}` },
               s("line", { x1: between(change.index), x2: between(change.index), y1: top, y2: height - 42 }),
-              s("text", { x: bench.clamp(between(change.index), [104, width - 48]), y: top - 8, "text-anchor": "middle" }, `${bench.ratio(change.ratio)}${change.known ? " known" : ""}`),
+              said[number] && s("text", { x: bench.clamp(between(change.index), [104, width - 48]), y: top - 8, "text-anchor": "middle" }, `${bench.ratio(change.ratio)}${change.known ? " known" : ""}`),
               s("title", {}, `${change.since} → ${change.release}: ${bench.ratio(change.ratio)}${change.known ? `; known: ${change.known}` : ""}`))),
             s("g", { class: bench.series(place) },
               every.map((point, number) => Number.isNaN(point.width) ? null : bench.whisker(at[number][0], y(point.value * Math.exp(-point.width)), y(point.value * Math.exp(point.width)), [top, height - 42])),
@@ -75,12 +83,12 @@
         { head: "Before", number: true, text: ({ before }) => bench.figure(metric, before) }, { head: "After", number: true, text: ({ after }) => bench.figure(metric, after) },
         { head: "Ratio", number: true, text: ({ ratio }) => bench.ratio(ratio) }, { head: "p", number: true, text: ({ p }) => bench.digits(p, 2) },
         { head: "", text: ({ worse, known }) => [bench.chip(worse ? "worse" : "better", worse ? "bad" : "good"), known && [" ", bench.chip("acknowledged", "plain"), h("small", {}, known)]] },
-      ], changes, { empty: "No lasting change was found." })),
+      ], changes, { empty: "No lasting change was found.", quiet: true })),
       (one.breaks[metric.name] ?? []).length > 0 && h("section", {}, bench.heading(2, "Measured otherwise from here on"), bench.table("Breaks", [
         { head: "First run after it", text: ([index]) => bench.runLink(every[index].run) }, { head: "What changed", text: ([, reason]) => reason || "several conditions" },
       ], one.breaks[metric.name])),
       h("section", {}, bench.heading(2, "Runs"), bench.table("Newest first", [
-        { head: "Run", text: ({ run }) => bench.runLink(run), sort: ({ run }) => run }, { head: "Begun", text: ({ run }) => bench.moment(site.runs.created[run]) },
+        { head: "Run", text: ({ run }) => bench.runLink(run), sort: ({ run }) => run }, { head: "Begun", when: true, text: ({ run }) => bench.moment(site.runs.created[run]) },
         { head: "Release", text: ({ row }) => site.axis(row, "version"), sort: ({ row }) => site.axis(row, "version") },
         { head: metric.title, number: true, text: ({ row, value }) => site.cellLink(row, bench.figure(metric, value)), sort: ({ value }) => value },
         { head: "95 % interval", number: true, text: ({ value, width }) => Number.isNaN(width) ? "–" : bench.interval(metric, value, width) },

@@ -10,7 +10,7 @@
 
   // Each column has a head and a function of a row: `text` for what is shown, `sort` for its value. `most` rows are
   // drawn at first: a browser takes longer for a row than for the figures of a hundred.
-  bench.table = (caption, columns, rows, { most = 200, name = null, empty = "Nothing here." } = {}) => {
+  bench.table = (caption, columns, rows, { most = 200, name = null, empty = "Nothing here.", quiet = false } = {}) => {
     if (!rows.length) return h("p", { class: "note" }, empty);
     let shown = most;
     let sorted = null;
@@ -21,7 +21,7 @@
     const value = (row, column) => column.sort(row);
     const draw = () => {
       bench.replace(body, rows.slice(0, shown).map((row) => h("tr", {}, columns.map((column, place) =>
-        place === 0 ? h("th", { scope: "row" }, column.text(row)) : h("td", { class: column.number ? "number" : null }, column.text(row))))));
+        place === 0 ? h("th", { scope: "row" }, column.text(row)) : h("td", { class: column.number ? "number" : column.when ? "when" : null }, column.text(row))))));
       bench.replace(more, rows.length > shown && [`${bench.number(shown)} of ${bench.number(rows.length)} rows. `,
         h("button", { type: "button", onclick: () => { shown += 1000; draw(); } }, "Show more")]);
     };
@@ -43,6 +43,6 @@
     };
     draw();
     return [h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name ?? caption },
-      h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, heads)), body)), more];
+      h("table", {}, h("caption", { class: quiet ? "hidden" : null }, caption), h("thead", {}, h("tr", {}, heads)), body)), more];
   };
 })();
