@@ -55,6 +55,15 @@ class Night:
     """True if it has several batch sizes, and few models."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """One repeat of a generated run."""
+
+    cell: Cell
+    repeat: int
+    begun: datetime
+
+
 def make(results: Path, runs: int) -> int:
     """Write so many runs, without waiting for the disk. Return the number of repeats."""
     return sum(write(results, night(number, runs)) for number in range(runs))
@@ -81,7 +90,7 @@ def write(results: Path, of: Night) -> int:
     for cell in _cells(of.sweeps, min(4, int(of.age * 5))):
         pace = _pace(cell, of) * draw.lognormvariate(0, 0.01)
         for repeat in range(cell.repeats):
-            _repeat(run, cell, repeat, pace, begun + timedelta(seconds=30 * count), draw)
+            _repeat(run, Place(cell, repeat, begun + timedelta(seconds=30 * count)), pace, draw)
             count += 1
     return count
 
@@ -137,13 +146,15 @@ def _pace(cell: Cell, of: Night) -> float:
     return 4e8 / size**0.8 * own * host * slower * batch / (batch + 20) * (3 if cell.workload.mode == "infer" else 1)
 
 
-def _repeat(run: Run, cell: Cell, repeat: int, pace: float, begun: datetime, draw: random.Random) -> None:
+def _repeat(run: Run, of: Place, pace: float, draw: random.Random) -> None:
+    cell, repeat, begun = of.cell, of.repeat, of.begun
     place = run.repeat_folder(cell.id, repeat)
     place.mkdir(parents=True)
     failed = draw.random() < 0.01
     result = None if failed else _result(cell, repeat, pace * draw.lognormvariate(0, 0.008), begun, draw)
     outcome = Outcome(
-        cell.id, repeat, Status.FAILED if failed else Status.OK, "exit status 139: segmentation fault" if failed else "",
+        cell.id, repeat, Status.FAILED if failed else Status.OK,
+        "exit status 139: segmentation fault" if failed else "",
         f"{cell.id}/{repeat}/log.txt", started_at=begun.isoformat(), wall_s=12.5, create_s=0.25, exit_code=0,
         image_id="sha256:" + "ab" * 32, disturbed_blocks=0,
         disturbance="" if failed or draw.random() > 0.01 else "3 of 10 blocks (2–4): others used 0.6 of our CPUs",
@@ -184,7 +195,9 @@ def _result(cell: Cell, repeat: int, pace: float, begun: datetime, draw: random.
         "model": {"parameters": size, "multiply_adds": 7 * size},
         "memory": {"peak_rss_bytes": int(3e8 + 16 * size + 1e7 * draw.random()), "peak_device_bytes": None},
         "facts": {
-            "versions": {cell.framework.name: cell.framework.version, **{f"distribution-{n}": f"1.{n}.0" for n in range(40)}},
+            "versions": {
+                cell.framework.name: cell.framework.version, **{f"distribution-{n}": f"1.{n}.0" for n in range(40)},
+            },
             "python": "3.11.7", "cpu": {"model": "Generated CPU", "cores": 16}, "threads": 4, "threads_asked": 4,
         },
     }  # fmt: skip

@@ -58,8 +58,8 @@ def publish(options: PublishOptions, host: Host) -> Published:
     question = Question(options.min_effect, tuple(load_acknowledged(options.acknowledged)))
     report_hidden_runs(options.results, host)
     site = Site(
-        runs=tuple(_runs(options.results, host)), nights=_nights(options, host), searches=_searches(options.results, host),
-        question=question,
+        runs=tuple(_runs(options.results, host)), nights=_nights(options), question=question,
+        searches=_searches(options.results, host),
         results="" if options.results == option_values.RESULTS else f"--results {shlex.quote(str(options.results))}",
         folder=clean_line(str(options.results)),
     )  # fmt: skip
@@ -82,7 +82,7 @@ def _runs(results: Path, host: Host) -> Iterator[RunToPublish]:
             host.say(f"the parts of {cluster.name} are left out: {error}")
 
 
-def _nights(options: PublishOptions, host: Host) -> Document:
+def _nights(options: PublishOptions) -> Document:
     """Read the nights of every watch. Raises `InputError` for a folder that is named and holds none."""
     found = sorted({path.parent for path in options.results.glob(f"*/{NIGHTS_FOLDER}") if path.is_dir()})
     mistakes = [
@@ -93,7 +93,6 @@ def _nights(options: PublishOptions, host: Host) -> Document:
     if mistakes:
         raise InputError(*mistakes)
     folders = list(dict.fromkeys((*options.nights, *found)))
-    del host
     return nights_document((folder.name, NightFiles(folder).nights()) for folder in folders)
 
 

@@ -32,7 +32,8 @@ from orchestrator.workflows.documents import host, look, measure, networks, publ
 
 DOCUMENTS: tuple[DocumentKind, ...] = (
     PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES, measure.CANCELLED_RUN, measure.KUBERNETES_JOBS,
-    REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, publish.PUBLISHED_SITE, look.MODELS, look.FRAMEWORKS,
+    REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, publish.PUBLISHED_SITE,
+    look.MODELS, look.FRAMEWORKS,
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE,
     records.ANSWERED_ALARMS, WATCH_STATUS, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, PUSHED_IMAGES,

@@ -56,11 +56,10 @@ def courses(runs: Sequence[StoredRun], question: Question, before: Mapping[Key, 
         old = before.get(key)
         judged = old if old is not None and old["digest"] == content else _judged(runs, members, question)
         at = [_newest(runs[number].document, cells) for number, cells in members]
+        pairs = runs[members[-1][0]].document["cells"]["pair"]
         found.append(
             {
-                "name": key[0], "host": key[1], "digest": content, "pair": runs[members[-1][0]].document["cells"]["pair"][
-                    "of"
-                ][runs[members[-1][0]].document["cells"]["pair"]["at"][at[-1]]],
+                "name": key[0], "host": key[1], "digest": content, "pair": pairs["of"][pairs["at"][at[-1]]],
                 "run": [number for number, _ in members], "at": at[0] if len(set(at)) == 1 else at,
                 "changes": judged["changes"], "breaks": judged["breaks"],
             }

@@ -96,10 +96,13 @@ def digest(text: str) -> str:
 
 def parsed(text: str) -> Document:
     """Return the document of a script. Raises `ValueError` if the text is none that `script` has written."""
-    if not (text.startswith(_BEFORE) and text.endswith(_AFTER)):
-        raise ValueError("is no data of a site")
-    name, end = json.JSONDecoder().raw_decode(text, len(_BEFORE))
-    document = json.loads(text[end + 1 : -len(_AFTER)])
+    try:
+        if not (text.startswith(_BEFORE) and text.endswith(_AFTER)):
+            raise ValueError("it has another begin or end")
+        name, end = json.JSONDecoder().raw_decode(text, len(_BEFORE))
+        document = json.loads(text[end + 1 : -len(_AFTER)])
+    except ValueError as error:
+        raise ValueError(f"is no data of a site: {error}") from error
     if not isinstance(name, str) or not isinstance(document, dict):
-        raise ValueError("is no data of a site")
+        raise ValueError("is no data of a site: it has no document")
     return document

@@ -40,31 +40,32 @@ class SiteFolder:
     """Those of the site that is there."""
     series: str = ""
     """The name of its series."""
-    files: set[str] = field(default_factory=set)
-    """All files of the site that is there."""
-    kept: set[str] = field(default_factory=set)
+    files: dict[str, int] = field(default_factory=dict)
+    """All files of the site that is there, with their sizes in bytes."""
+    kept: dict[str, int] = field(default_factory=dict)
     """All files of the new site."""
     written: int = 0
 
     def add(self, name: str, text: str) -> None:
-        """Add a file of data whose name is made of its content."""
+        """Add a file of data whose name is made of its content, which is ASCII."""
         place = f"{DATA}/{name}.js"
-        self.kept.add(place)
-        if place not in self.files or not (self.folder / place).is_file():
+        self.kept[place] = len(text)
+        if _size(f"{self.folder}/{place}") != len(text):
             self.written += 1
             _write(self.folder / place, text.encode())
 
     def keep(self, names: Iterable[str]) -> bool:
-        """Keep files of data that are there. Return false if one of them is missing."""
+        """Keep files of data that are there. Return false if one of them is missing, or was cut off."""
         places = [f"{DATA}/{name}.js" for name in names]
-        if not self.files.issuperset(places):
+        sizes = {place: self.files.get(place) for place in places}
+        if any(size is None or _size(f"{self.folder}/{place}") != size for place, size in sizes.items()):
             return False
-        self.kept.update(places)
+        self.kept.update({place: size for place, size in sizes.items() if size is not None})
         return True
 
     def put(self, place: str, content: bytes) -> None:
         """Write a file of the front, if it is not there as it is."""
-        self.kept.add(place)
+        self.kept[place] = len(content)
         path = self.folder / place
         if not path.is_file() or path.read_bytes() != content:
             self.written += 1
@@ -80,15 +81,15 @@ class SiteFolder:
     def complete(self, page: str, runs: Mapping[str, PublishedRun], series: str) -> int:
         """Replace the page and the record, and then remove files of the earlier site. Return the size in bytes."""
         record = {
-            "format": _FORMAT, "version": self.version, "series": series, "files": sorted(self.kept),
+            "format": _FORMAT, "version": self.version, "series": series, "files": dict(sorted(self.kept.items())),
             "runs": {name: [run.stamp, run.file] for name, run in runs.items()},
         }  # fmt: skip
         flush(self.folder)
         write_atomically(self.folder / INDEX, page)
         write_atomically(self.folder / RECORD, json.dumps(record, separators=(",", ":")) + "\n")
-        for place in self.files - self.kept:
+        for place in self.files.keys() - self.kept.keys():
             (self.folder / place).unlink(missing_ok=True)
-        return sum(os.stat(f"{self.folder}/{place}").st_size for place in (*self.kept, INDEX))  # noqa: PTH116 -- faster
+        return sum(self.kept.values()) + len(page.encode())
 
 
 def open_folder(folder: Path, version: str, *, whole: bool) -> SiteFolder:
@@ -107,7 +108,7 @@ def open_folder(folder: Path, version: str, *, whole: bool) -> SiteFolder:
     record = _record(folder)
     if record is None:
         raise InputError(f"{folder}: holds {others[0]}, and no site; name an empty or a new folder with -o")
-    site.files = {place for place in record["files"] if _is_ours(place)}
+    site.files = {place: size for place, size in record["files"].items() if _is_ours(place)}
     if record.get("version") == version and not whole:
         site.runs = {name: PublishedRun(stamp, file) for name, (stamp, file) in record["runs"].items()}
         site.series = record["series"]
@@ -118,7 +119,7 @@ def _record(folder: Path) -> dict[str, Any] | None:
     """Return the record of a site, or None if the folder has none that can be read."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        return record if str(record["format"]).startswith("site/") and isinstance(record["files"], list) else None
+        return record if str(record["format"]).startswith("site/") and isinstance(record["files"], dict) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -126,6 +127,13 @@ def _record(folder: Path) -> dict[str, Any] | None:
 def _is_ours(place: object) -> bool:
     """Return true for a path that a site of ours may have, and that leads nowhere else."""
     return isinstance(place, str) and place.split("/")[0] in {DATA, "app", "vendor"} and ".." not in place.split("/")
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 -- a `Path` for each takes far longer
+    except OSError:
+        return None
 
 
 def _write(path: Path, content: bytes) -> None:

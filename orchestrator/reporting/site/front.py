@@ -35,7 +35,10 @@ _PAGE = """<!doctype html>
 <body>
 <a class="jump" href="#main" id="jump">To the content</a>
 <header class="page" id="top"></header>
-<main id="main" tabindex="-1"><p class="wait">Loading …</p><noscript><p>This page needs JavaScript.</p></noscript></main>
+<main id="main" tabindex="-1">
+<p class="wait">Loading …</p>
+<noscript><p>This page needs JavaScript.</p></noscript>
+</main>
 <footer class="page" id="foot"></footer>
 </body>
 </html>

@@ -31,7 +31,10 @@ def _night(night: Night) -> Document:
             for trying in night.tried for each in trying.drifts
         ],
         "changes": [
-            [each.series, each.metric, each.host, each.date, each.since, each.release, significant(each.ratio), each.worse]
+            [
+                each.series, each.metric, each.host, each.date, each.since, each.release, significant(each.ratio),
+                each.worse,
+            ]
             for each in night.changes
         ],
         "problems": [clean_line(each) for each in night.problems],

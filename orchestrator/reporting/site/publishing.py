@@ -75,7 +75,8 @@ def publish(site: Site, folder: Path, say: Callable[[str], None], *, whole: bool
     stored.sort(key=lambda run: (run.document["created"], run.document["run"]))
     every = overall(stored)
     series = _series(stored, site.question, place)
-    index = _index(every, site, stored, series, problems, place)
+    shared = {"series": series, "claims": claims_document(stored), "problems": problems}
+    index = _index(every, site, shared, place)
     for name, content in front_files():
         place.put(name, content)
     size = place.complete(page(index), published, series)
@@ -146,19 +147,19 @@ def _series(stored: Sequence[StoredRun], question: Question, place: SiteFolder) 
     return _added("s", {"series": courses(stored, question, known), "min_effect": question.min_effect}, place)
 
 
-def _index(
-    every: Overall, site: Site, stored: Sequence[StoredRun], series: str, problems: Sequence[str], place: SiteFolder
-) -> str:
+def _index(every: Overall, site: Site, shared: Document, place: SiteFolder) -> str:
     """Add the columns over all runs and the index, and return the name of the index."""
-    claims = claims_document(stored)
+    claims = shared.pop("claims")
     files = {
         "metrics": {name: _added("m", column, place) for name, column in every.metrics.items()},
-        "series": series,
+        "series": shared.pop("series"),
         "nights": _added("n", site.nights, place),
         "searches": _added("b", site.searches, place),
         "claims": _added("c", claims, place),
     }
-    index = every.index | {
+    index = {
+        **every.index,
+        **shared,
         "files": files,
         "counts": {
             "nights": sum(len(each["nights"]) for each in site.nights["watches"]),
@@ -168,7 +169,6 @@ def _index(
         "results": site.results,
         "folder": site.folder,
         "orchestrator": __version__,
-        "problems": list(problems),
     }
     text = compact(index)
     name = f"i-{digest(text)}"

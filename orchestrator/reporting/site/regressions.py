@@ -26,8 +26,10 @@ def verdicts(regression: Regression) -> Document:
         if not pair.metrics
     ]
     rows += [
-        [clean_line(pair.id), str(metric.verdict), clean_line(metric.reason), metric.is_regression, metric.metric]
-        + _interval(metric)
+        [
+            *(clean_line(pair.id), str(metric.verdict), clean_line(metric.reason), metric.is_regression, metric.metric),
+            *_interval(metric),
+        ]
         for pair in regression.pairs
         for metric in pair.metrics
     ]
