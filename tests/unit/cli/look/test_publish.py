@@ -74,7 +74,7 @@ def test_runs_of_a_cluster_are_published_by_node(command: Program, tmp_path: Pat
 
     code, _, error = command("publish", "-o", "site")
 
-    assert (code, error.splitlines()[0].split(",")[0]) == (0, "2 runs")
+    assert (code, error.splitlines()[1].split(",")[0]) == (0, "2 runs")
     names = index_of(tmp_path / "site")["runs"]
     assert all(name.startswith(f"{result.cluster.name}/parts/") for name in names["run"])
     assert names["cluster"]["of"] == [result.cluster.name]

@@ -42,7 +42,7 @@
     const across = xTicks ?? bench.ticks(x, (width - left - right) / 84);
     const up = yTicks ?? bench.ticks(y, (height - top - bottom) / 34);
     const [acrossText, upText] = [distinct(across, xText), distinct(up, yText)];
-    return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "plot" },
+    const drawn = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-label": label, class: "plot" },
       s("g", { class: "grid" },
         up.map((value) => s("line", { x1: left, x2: width - right, y1: y(value), y2: y(value) })),
         across.map((value) => s("line", { x1: x(value), x2: x(value), y1: top, y2: height - bottom, class: "faint" }))),
@@ -52,6 +52,9 @@
         s("text", { x: (left + width - right) / 2, y: height - 5, "text-anchor": "middle", class: "title" }, xTitle + (x.isLog ? " (logarithmic)" : "")),
         s("text", { x: 0, y: 0, transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title" }, yTitle + (y.isLog ? " (logarithmic)" : ""))),
       parts);
+    // A picture has no parts for those who cannot see it, but one with links is a group of them.
+    drawn.setAttribute("role", drawn.querySelector("a") ? "group" : "img");
+    return drawn;
   };
 
   bench.dots = (points, place, size = 36) => points.map(({ x, y, title, hollow = false, to = null }) => {

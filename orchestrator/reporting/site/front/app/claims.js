@@ -10,7 +10,7 @@
     { head: "Metric", text: (claim) => claim.metric, sort: (claim) => claim.metric },
     { head: "Published", number: true, text: (claim) => bench.ratio(claim.published), sort: (claim) => claim.published },
     { head: "Measured", number: true, text: (claim) => [bench.ratio(claim.ratio), claim.low !== null && h("small", {}, `${bench.ratio(claim.low)} – ${bench.ratio(claim.high)}`)], sort: (claim) => claim.ratio },
-    { head: "", text: (claim) => [bench.chip(claim.verdict, MARKS[claim.verdict] ?? "plain"), claim.reason && h("small", {}, claim.reason)], sort: (claim) => claim.verdict },
+    { head: "Verdict", text: (claim) => [bench.chip(claim.verdict, MARKS[claim.verdict] ?? "plain"), claim.reason && h("small", {}, claim.reason)], sort: (claim) => claim.verdict },
     { head: "Cells", text: (claim) => [h("small", {}, cellOf(study, claim.of)), h("small", {}, "over "), h("small", {}, cellOf(study, claim.over))] },
   ], study.claims);
 

@@ -1,7 +1,7 @@
 "use strict";
 // Commands that print the figures of a view from the stored files.
 (() => {
-  const quoted = (text) => /^[\w@%+=:,./*-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`;
+  const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`;
   const line = (...words) => ["orchestrator", ...words.filter((word) => word !== null && word !== "")].join(" ");
   const stored = () => bench.site.index.results;
 

@@ -117,7 +117,7 @@
           { head: "Candidate", number: true, text: (pair) => pair.candidate === undefined ? "–" : site.cellLink(pair.candidate, bench.figure(metric, pair.c)), sort: (pair) => pair.c },
           { head: "Ratio", number: true, text: (pair) => pair.log === undefined ? "–" : bench.ratio(Math.exp(pair.log)), sort: (pair) => pair.log ?? null },
           { head: "95 % interval", number: true, text: (pair) => pair.log === undefined || Number.isNaN(pair.width) ? "–" : `${bench.ratio(Math.exp(pair.log - pair.width))} – ${bench.ratio(Math.exp(pair.log + pair.width))}` },
-          { head: "", text: (pair) => [verdict(pair, metric.better === "higher"), pair.apart && h("small", {}, pair.apart)] },
+          { head: "Verdict", text: (pair) => [verdict(pair, metric.better === "higher"), pair.apart && h("small", {}, pair.apart)] },
         ], pairs, { most: 60 })),
       ];
     });

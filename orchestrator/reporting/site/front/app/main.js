@@ -38,6 +38,7 @@
     const { path, values } = bench.place();
     const name = OF[path] ?? path;
     asked += 1;
+    bench.labels.clear();
     const mine = asked;
     const put = (content) => {
       if (mine !== asked) return;
@@ -74,7 +75,6 @@
   window.addEventListener("hashchange", () => bench.show());
   window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
   document.getElementById("jump").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-  bench.show();
-  // The first view takes no focus from the reader's place in the page.
-  if (document.activeElement?.tagName === "H1") document.activeElement.blur();
+  // The first view leaves the keyboard at the top of the page.
+  bench.show(false);
 })();

@@ -14,14 +14,14 @@
       trying.run && bench.site.runNumber(trying.run) >= 0 && h("p", {}, bench.runLink(bench.site.runNumber(trying.run))),
       [...trying.alarms, ...trying.known].length > 0 && bench.table("Alarms, and what is acknowledged", [
         { head: "Cell", text: ([cell]) => cell }, { head: "Metric", text: ([, metric]) => metric || "no longer runs" }, { head: "Ratio", number: true, text: ([, , ratio]) => bench.ratio(ratio) },
-        { head: "Interval", number: true, text: ([, , , low, high]) => low === null ? "–" : `${bench.ratio(low)} – ${bench.ratio(high)}` }, { head: "", text: ([, , , , , reason, known]) => known ? [bench.chip("acknowledged", "plain"), h("small", {}, known)] : [bench.chip("alarm", "bad"), reason && h("small", {}, reason)] },
+        { head: "Interval", number: true, text: ([, , , low, high]) => low === null ? "–" : `${bench.ratio(low)} – ${bench.ratio(high)}` }, { head: "Verdict", text: ([, , , , , reason, known]) => known ? [bench.chip("acknowledged", "plain"), h("small", {}, known)] : [bench.chip("alarm", "bad"), reason && h("small", {}, reason)] },
       ], [...trying.alarms, ...trying.known]),
       trying.regression && h("details", {}, h("summary", {}, "Every verdict"), bench.verdicts(trying.regression)))),
     each.drifts.length > 0 && bench.table("Sums of small losses", [
-      { head: "Release", text: ([release]) => release }, { head: "Since", text: ([, anchor]) => anchor }, { head: "Cell", text: ([, , cell]) => cell }, { head: "Metric", text: ([, , , metric]) => metric }, { head: "Ratio", number: true, text: ([, , , , ratio]) => bench.ratio(ratio) }, { head: "", text: ([, , , , , known]) => known ? bench.chip("acknowledged", "plain") : bench.chip("alarm", "bad") },
+      { head: "Release", text: ([release]) => release }, { head: "Since", text: ([, anchor]) => anchor }, { head: "Cell", text: ([, , cell]) => cell }, { head: "Metric", text: ([, , , metric]) => metric }, { head: "Ratio", number: true, text: ([, , , , ratio]) => bench.ratio(ratio) }, { head: "Verdict", text: ([, , , , , known]) => known ? bench.chip("acknowledged", "plain") : bench.chip("alarm", "bad") },
     ], each.drifts),
     each.changes.length > 0 && bench.table("Changes of the history that this night shows first", [
-      { head: "Series", text: ([name, , host]) => bench.link(name, "series", { name, host }) }, { head: "Metric", text: ([, metric]) => metric }, { head: "Release", text: ([, , , , since, release]) => `${since} → ${release}` }, { head: "Ratio", number: true, text: ([, , , , , , ratio]) => bench.ratio(ratio) }, { head: "", text: ([, , , , , , , worse]) => bench.chip(worse ? "worse" : "better", worse ? "bad" : "good") },
+      { head: "Series", text: ([name, , host]) => bench.link(name, "series", { name, host }) }, { head: "Metric", text: ([, metric]) => metric }, { head: "Release", text: ([, , , , since, release]) => `${since} → ${release}` }, { head: "Ratio", number: true, text: ([, , , , , , ratio]) => bench.ratio(ratio) }, { head: "Verdict", text: ([, , , , , , , worse]) => bench.chip(worse ? "worse" : "better", worse ? "bad" : "good") },
     ], each.changes));
 
   bench.views.nights = () => bench.when([bench.need(bench.site.index.files.nights)], ([{ watches }]) => [

@@ -15,7 +15,7 @@
       { head: "Runtime", text: (run) => of(run, "runtime"), sort: (run) => of(run, "runtime") },
       { head: "Cells", number: true, text: (run) => bench.number(site.rowsOf(run).length), sort: (run) => site.rowsOf(run).length },
       { head: "Measured repeats", number: true, text: (run) => `${bench.number(site.runs.ok[run])} of ${bench.number(site.runs.planned[run])}`, sort: (run) => site.runs.ok[run] },
-      { head: "", text: (run) => [site.index.runs.regression.includes(run) && bench.chip("regression test", "plain"), site.index.runs.study.includes(run) && bench.chip("study", "plain")] },
+      { head: "Kind", text: (run) => [site.index.runs.regression.includes(run) && bench.chip("regression test", "plain"), site.index.runs.study.includes(run) && bench.chip("study", "plain")] },
     ], runs, { most, quiet });
   };
 

@@ -38,7 +38,7 @@
     searches.map((search) => h("section", {}, bench.heading(2, `${search.searched}: ${search.cell}`),
       bench.facts([["Search", search.folder], ["Begun", bench.moment(search.created)], ["Host", search.host], ["From", search.good], ["To", search.bad], ["Metric", search.metric], ["The last over the first", search.ends && `${bench.ratio(search.ends[1])}, ${search.ends[0]}`], ["State", search.ended ? "ended" : "not ended yet"]]),
       search.spans.length > 0 ? bench.table("What was found", [
-        { head: "", text: ([kind]) => bench.chip(said[kind] ?? kind, kind === "change" ? "bad" : "open") }, { head: "From", text: ([, before]) => before }, { head: "To", text: ([, , after]) => after }, { head: "Untested between", text: ([, , , between]) => between.join(", ") || "–" }, { head: "Ratio", number: true, text: ([, , , , compared]) => compared ? `${bench.ratio(compared[1])}${compared[2] === null ? "" : ` (${bench.ratio(compared[2])} – ${bench.ratio(compared[3])})`}` : "–" },
+        { head: "What", text: ([kind]) => bench.chip(said[kind] ?? kind, kind === "change" ? "bad" : "open") }, { head: "From", text: ([, before]) => before }, { head: "To", text: ([, , after]) => after }, { head: "Untested between", text: ([, , , between]) => between.join(", ") || "–" }, { head: "Ratio", number: true, text: ([, , , , compared]) => compared ? `${bench.ratio(compared[1])}${compared[2] === null ? "" : ` (${bench.ratio(compared[2])} – ${bench.ratio(compared[3])})`}` : "–" },
       ], search.spans) : search.ended && h("p", {}, "No change was found."),
       figure(search),
       search.left_out.length > 0 && h("details", {}, h("summary", {}, `${bench.counted(search.left_out.length, "release")} left out`), bench.facts(search.left_out)))),

@@ -82,7 +82,7 @@
         { head: "First run after it", text: ({ index }) => bench.runLink(every[index].run) }, { head: "Release", text: ({ since, release }) => since === release ? release : `${since} → ${release}` },
         { head: "Before", number: true, text: ({ before }) => bench.figure(metric, before) }, { head: "After", number: true, text: ({ after }) => bench.figure(metric, after) },
         { head: "Ratio", number: true, text: ({ ratio }) => bench.ratio(ratio) }, { head: "p", number: true, text: ({ p }) => bench.digits(p, 2) },
-        { head: "", text: ({ worse, known }) => [bench.chip(worse ? "worse" : "better", worse ? "bad" : "good"), known && [" ", bench.chip("acknowledged", "plain"), h("small", {}, known)]] },
+        { head: "Verdict", text: ({ worse, known }) => [bench.chip(worse ? "worse" : "better", worse ? "bad" : "good"), known && [" ", bench.chip("acknowledged", "plain"), h("small", {}, known)]] },
       ], changes, { empty: "No lasting change was found.", quiet: true })),
       (one.breaks[metric.name] ?? []).length > 0 && h("section", {}, bench.heading(2, "Measured otherwise from here on"), bench.table("Breaks", [
         { head: "First run after it", text: ([index]) => bench.runLink(every[index].run) }, { head: "What changed", text: ([, reason]) => reason || "several conditions" },

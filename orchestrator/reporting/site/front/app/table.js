@@ -8,10 +8,19 @@
     return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
   };
 
+  // Several tables of one caption are told apart by their numbers.
+  const unique = (name) => {
+    const number = (bench.labels.get(name) ?? 0) + 1;
+    bench.labels.set(name, number);
+    return number === 1 ? name : `${name}, ${number}`;
+  };
+  bench.labels = new Map();
+
   // Each column has a head and a function of a row: `text` for what is shown, `sort` for its value. `most` rows are
   // drawn at first: a browser takes longer for a row than for the figures of a hundred.
   bench.table = (caption, columns, rows, { most = 200, name = null, empty = "Nothing here.", quiet = false } = {}) => {
     if (!rows.length) return h("p", { class: "note" }, empty);
+    const label = unique(name ?? caption);
     let shown = most;
     let sorted = null;
     const body = h("tbody");
@@ -42,7 +51,7 @@
       draw();
     };
     draw();
-    return [h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name ?? caption },
+    return [h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
       h("table", {}, h("caption", { class: quiet ? "hidden" : null }, caption), h("thead", {}, h("tr", {}, heads)), body)), more];
   };
 })();
