@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from orchestrator.documents import Envelope
 from orchestrator.reporting.blocks import Block
 from orchestrator.reporting.inline import Link, Sentence
+from orchestrator.reporting.measures import MeasuredRun, Trace
 
 Content = TypeVar("Content")
 
@@ -126,3 +127,6 @@ class Kind(Generic[Content]):
     value: Callable[[Content], Envelope] | None = None
     """For programs."""
     records: Callable[[Content], Records] | None = None
+    measures: Callable[[Content], Sequence[MeasuredRun]] | None = None
+    """For other tools."""
+    traces: Callable[[Content], Sequence[Trace]] | None = None

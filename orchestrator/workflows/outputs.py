@@ -18,6 +18,8 @@ from orchestrator.results.writing import write_atomically
 ENDINGS = {ending: each.name for each in FORMATS for ending in each.endings}
 """The ending of a file and the format that it names. A file of any other ending may hold any format."""
 
+ALSO = {each.name: each.also for each in FORMATS}
+
 
 def named_by(output: Path | None) -> str | None:
     """Return the format that the ending of `-o` names, None if there is none or a folder is there."""
@@ -54,6 +56,8 @@ def check_file(output: Path) -> None:
 
 
 def _check_ending(formats: tuple[str, ...], given: str | None, output: Path, named: str, option: str) -> None:
+    if given is not None and output.suffix.lower() in ALSO.get(given, ()):
+        return
     if given is not None and given != named:
         raise InputError(f"-o {output}: its ending says {named}, not {given}: drop {option}, or rename the file")
     if named not in formats:

@@ -11,7 +11,7 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "domain",
+    "errors", "documents", "wording", "openmetrics", "limits", "user_files", "studies", "modes", "domain",
     "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets", "matrix", "planning",
     "results", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "tables", "bundles",
     "reporting", "workflows", "api", "cli",
@@ -22,10 +22,12 @@ WITHIN = {
         "write": ("format", "describe", "program"),
     },
     "reporting": {
-        "inline": (), "live": (), "selected": ("findings",), "findings": ("inline",),
-        "charts": ("findings", "inline"), "blocks": ("charts", "inline"), "document": ("blocks", "inline"),
-        "formats": ("blocks", "document", "inline"),
-        "reports": ("blocks", "charts", "document", "findings", "formats", "inline"), "site": ("findings",),
+        "inline": (), "measures": (), "live": (), "selected": ("findings",), "findings": ("inline",),
+        "charts": ("findings", "inline"), "blocks": ("charts", "inline"),
+        "document": ("blocks", "inline", "measures"),
+        "formats": ("blocks", "document", "inline", "measures"),
+        "reports": ("blocks", "charts", "document", "findings", "formats", "inline", "measures"),
+        "site": ("findings",),
     },
     "workflows": {
         "host": (), "option_values": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),

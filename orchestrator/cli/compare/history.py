@@ -43,7 +43,7 @@ def history(
     min_effect: Annotated[
         float, typer.Option("--min-effect", min=0.001, max=1, help="Smallest change to look for, as a share.")
     ] = option_values.MIN_EFFECT,
-    format_: Annotated[str | None, outputs.format_option("suites")] = None,
+    format_: Annotated[str | None, outputs.format_option("suites", "traces")] = None,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -28,7 +28,7 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import outputs
 from orchestrator.cli.output.hosts import stopped, this_host
-from orchestrator.cli.output.outputs import Format, Output
+from orchestrator.cli.output.outputs import Output, RegressionFormat
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.option_values import RuntimeName
@@ -105,7 +105,7 @@ def regress(
     idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     exclusive: Exclusive = False,
     json: Json = False,
-    format_: Format = None,
+    format_: RegressionFormat = None,
     output: Output = None,
     strict: Strict = False,
 ) -> None:

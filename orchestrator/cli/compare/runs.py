@@ -8,7 +8,7 @@ from orchestrator.cli.compare.regress import Metrics
 from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells, examples, run_names
 from orchestrator.cli.output import outputs
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.cli.output.outputs import Format, Output
+from orchestrator.cli.output.outputs import Output, RegressionFormat
 from orchestrator.workflows import option_values
 
 
@@ -41,7 +41,7 @@ def compare(
     exclude: HiddenCells = [],
     results: Results = option_values.RESULTS,
     json: Json = False,
-    format_: Format = None,
+    format_: RegressionFormat = None,
     output: Output = None,
 ) -> None:
     """Compare stored runs, B over A, where that is fair. Exit 1 if B is worse or broke in what is shown."""

@@ -59,6 +59,7 @@ def named_format(kind: "Kind[Any]", format_: str | None, output: Path | None, *,
 
 
 Format = Annotated[str | None, format_option()]
+RegressionFormat = Annotated[str | None, format_option("traces")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write there; a folder for html.")]
 
 

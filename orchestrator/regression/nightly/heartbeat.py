@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from orchestrator import openmetrics
+from orchestrator.openmetrics import Family
 from orchestrator.regression.nightly.records import Heartbeat
 from orchestrator.regression.nightly.state import Ending, Night
 
@@ -42,37 +44,24 @@ _PREFIX = "orchestrator_nightly"
 
 
 def metrics(night: Night) -> str:
-    """Return the metrics of a night in the text format of OpenMetrics, which Prometheus reads from a folder of files.
+    """Return the metrics of a night, which Prometheus reads from a folder of files."""
+    labels = {"watched": night.watched, "host": night.host}
+    return openmetrics.text(
+        Family(f"{_PREFIX}_{name}", help_text, ((labels, value),), unit)
+        for name, unit, help_text, value in _rows(night)
+    )
 
-    Source: OpenMetrics 1.0, https://github.com/prometheus/OpenMetrics
-    """
-    labels = f'{{watched="{_escaped(night.watched)}",host="{_escaped(night.host)}"}}'
-    return "".join(f"{line}\n" for line in (*_lines(night, labels), "# EOF"))
 
-
-def _lines(night: Night, labels: str) -> Iterable[str]:
+def _rows(night: Night) -> Iterable[tuple[str, str, str, float]]:
     beat = night.heartbeat
-    rows: list[tuple[str, str, str, float | None]] = [
-        ("last_night_timestamp_seconds", "seconds", "End of the newest night.", _moment(night.ended_at).timestamp()),
-        ("exit_status", "", "Exit status of the newest night.", night.exit_code),
-        ("alarms", "", "Regressions and drifts that the newest night reports.", len(night.alarms) + len(night.drifts)),
-    ]
+    yield "last_night_timestamp_seconds", "seconds", "End of the newest night.", _moment(night.ended_at).timestamp()
+    yield "exit_status", "", "Exit status of the newest night.", night.exit_code
+    alarms = len(night.alarms) + len(night.drifts)
+    yield "alarms", "", "Regressions and drifts that the newest night reports.", alarms
     if beat is not None:
         last = _moment(beat.last_success).timestamp() if beat.last_success else 0.0
         limit = beat.limit * _NIGHT.total_seconds()
-        rows += [
-            ("last_success_timestamp_seconds", "seconds", "End of the last night with a result; 0: none.", last),
-            ("silence_limit_seconds", "seconds", "Silence after which it is an alarm; 0: never.", limit),
-            ("silent", "", "1 if there was no result for so long.", int(beat.is_silent)),
-        ]
-    rows.append(("noisy", "", "1 if the rig is noisier than it was.", int(night.noise is not None)))
-    for name, unit, help_text, value in rows:
-        yield f"# TYPE {_PREFIX}_{name} gauge"
-        if unit:
-            yield f"# UNIT {_PREFIX}_{name} {unit}"
-        yield f"# HELP {_PREFIX}_{name} {help_text}"
-        yield f"{_PREFIX}_{name}{labels} {value}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        yield "last_success_timestamp_seconds", "seconds", "End of the last night with a result; 0: none.", last
+        yield "silence_limit_seconds", "seconds", "Silence after which it is an alarm; 0: never.", limit
+        yield "silent", "", "1 if there was no result for so long.", int(beat.is_silent)
+    yield "noisy", "", "1 if the rig is noisier than it was.", int(night.noise is not None)

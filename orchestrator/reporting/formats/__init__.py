@@ -26,8 +26,11 @@ class Format:
     module: str
     endings: tuple[str, ...] = ()
     """Endings of files that name it."""
+    also: tuple[str, ...] = ()
+    """Endings of files that name another format, and may hold this one if it is asked for."""
 
 
+_JSON = (".json",)
 FORMATS = (
     Format(TABLE, "short", "terminal"),
     Format("md", "full", "markdown", (".md", ".markdown")),
@@ -36,6 +39,12 @@ FORMATS = (
     Format(JSON, "value", "json", (".json",)),
     Format("junit", "suites", "junit", (".xml",)),
     Format(HTML, "pages", "html", (".html", ".htm")),
+    Format("bencher", "measures", "bencher", also=_JSON),
+    Format("pytorch", "measures", "pytorch", also=_JSON),
+    Format("bigger-is-better", "measures", "bigger_is_better", also=_JSON),
+    Format("smaller-is-better", "measures", "smaller_is_better", also=_JSON),
+    Format("openmetrics", "measures", "openmetrics", (".prom",)),
+    Format("otlp", "traces", "otlp", also=_JSON),
 )
 
 

@@ -17,6 +17,7 @@ from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Link, Phrase, VerdictWord
 from orchestrator.reporting.reports import history_words as words
 from orchestrator.reporting.reports.history_data import history_document
+from orchestrator.reporting.reports.history_measures import newest
 
 MOST_SHOWN = 2000
 """Runs of a series that its page lists and draws, the newest: a page of more is slow to open."""
@@ -187,4 +188,6 @@ def _rows(series: Series) -> Iterator[dict[str, Any]]:
         yield dict(zip(_COLUMNS, (*values, *change), strict=False))
 
 
-HISTORY: Kind[Sequence[Series]] = Kind(short=_short, full=_full, pages=_pages, value=history_document, records=_records)
+HISTORY: Kind[Sequence[Series]] = Kind(
+    short=_short, full=_full, pages=_pages, value=history_document, records=_records, measures=newest
+)

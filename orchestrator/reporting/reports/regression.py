@@ -29,6 +29,7 @@ from orchestrator.reporting.document import Case, CaseResult, Fact, Kind, Page, 
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Chip, Phrase, Tone, VerdictWord
 from orchestrator.reporting.reports import regression_words as words
+from orchestrator.reporting.reports.regression_measures import measures
 from orchestrator.reporting.reports.regression_records import records
 from orchestrator.reporting.reports.regression_words import VerdictRow
 from orchestrator.wording import clean_line
@@ -243,5 +244,5 @@ def _case(row: VerdictRow, heads: tuple[str, ...]) -> Case:
 
 REGRESSION_RECORD = DocumentKind("regression-record", 1, Regression)
 REGRESSION: Kind[Regression] = Kind(
-    short=_short, full=_full, pages=_pages, suites=_suites, value=_value, records=records
+    short=_short, full=_full, pages=_pages, suites=_suites, value=_value, records=records, measures=measures
 )

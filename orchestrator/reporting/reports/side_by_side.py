@@ -12,8 +12,11 @@ from orchestrator.reporting.findings.host_facts import FACTS
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Phrase, Tone, factor_interval, rate_interval, statuses
+from orchestrator.reporting.measures import MeasuredRun, Trace
 from orchestrator.reporting.reports.beside import Beside, BesideGroup, HostRun, SideBySide, surely
 from orchestrator.reporting.reports.run.cases import suites as suites_of_run
+from orchestrator.reporting.reports.run.measures import measures as measures_of_run
+from orchestrator.reporting.reports.run.measures import traces as traces_of_run
 from orchestrator.reporting.reports.run.records import records_of
 from orchestrator.reporting.reports.run.view import status_chips
 from orchestrator.reporting.reports.side_by_side_data import side_by_side_document
@@ -156,6 +159,15 @@ def _records(several: SideBySide) -> Records:
     return records_of([(run.report, dict(run.facts)) for run in several.runs])
 
 
+def _measures(several: SideBySide) -> tuple[MeasuredRun, ...]:
+    return tuple(each for run in several.runs for each in measures_of_run(run.report))
+
+
+def _traces(several: SideBySide) -> tuple[Trace, ...]:
+    return tuple(each for run in several.runs for each in traces_of_run(run.report))
+
+
 SIDE_BY_SIDE: Kind[SideBySide] = Kind(
-    short=_short, full=_full, pages=pages, suites=_suites, value=side_by_side_document, records=_records
-)
+    short=_short, full=_full, pages=pages, suites=_suites, value=side_by_side_document, records=_records,
+    measures=_measures, traces=_traces,
+)  # fmt: skip

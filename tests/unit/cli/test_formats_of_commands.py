@@ -24,7 +24,7 @@ COMMANDS = {
     "report": (RUN, ("report", ONE)),
     "report --all": (SIDE_BY_SIDE, ("report", "--all")),
     "compare": (REGRESSION, ("compare", ONE, OTHER)),
-    "history": (HISTORY, ("history",)),
+    "history": (HISTORY, ("history", "--metric", "all")),
 }
 NAMES = [each.name for each in FORMATS]
 

@@ -8,7 +8,7 @@ from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.findings.shared_texts import parity_lines
-from orchestrator.reporting.formats import HTML, formats_of, render
+from orchestrator.reporting.formats import FORMATS, HTML, formats_of, render
 from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
@@ -85,7 +85,12 @@ def test_every_format_shows_the_part(selection: Selection, format_: str) -> None
     hidden = {cell.cell.image for cell in WHOLE.cells} - {cell.cell.image for cell in part.cells}
     if format_ != HTML:
         assert [image for image in hidden if f"{image.partition('/')[2].replace(':', '-')}/" in text] == []
-    assert part.run in render(SIDE_BY_SIDE, side_by_side([part, part]), format_)
+    if view_of(format_) != "measures":  # they hold what was measured, under the names of hosts
+        assert part.run in render(SIDE_BY_SIDE, side_by_side([part, part]), format_)
+
+
+def view_of(name: str) -> str:
+    return next(each.view for each in FORMATS if each.name == name)
 
 
 def test_parity_names_no_best_that_is_hidden() -> None:

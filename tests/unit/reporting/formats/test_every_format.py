@@ -45,11 +45,12 @@ KINDS: dict[str, tuple[Kind[Any], Callable[[Path], Any]]] = {
     "history": (HISTORY, lambda _: series(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))),
 }
 LACKED: dict[str, Set[str]] = {
-    "night": {"short", "value", "records"},
-    "nights": {"short", "full", "value", "records", "suites"},
-    "search": {"value", "records", "suites"},
-    "watch": {"records", "suites"},
-    "history": {"suites"},
+    "regression": {"traces"},
+    "night": {"short", "value", "records", "measures", "traces"},
+    "nights": {"short", "full", "value", "records", "suites", "measures", "traces"},
+    "search": {"value", "records", "suites", "measures", "traces"},
+    "watch": {"records", "suites", "measures", "traces"},
+    "history": {"suites", "traces"},
 }
 """Layouts that a kind does not have, because no command shows it so; any other layout must be there."""
 
@@ -111,7 +112,7 @@ def test_a_history_has_a_row_for_each_run() -> None:
 def test_the_page_of_reports_lists_every_format() -> None:
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     listed = re.findall(
-        r"^\| `(\w+)` \| (.*?) ?\| ", page.partition("| format | ending |")[2].partition("\n\n")[0], re.M
+        r"^\| `([\w-]+)` \| (.*?) ?\| ", page.partition("| format | ending |")[2].partition("\n\n")[0], re.M
     )
 
     endings = {each.name: ", ".join(f"`{ending}`" for ending in each.endings) for each in FORMATS if each.name != HTML}
