@@ -45,7 +45,7 @@ COMMANDS = {
     "schema": ("look.schema", "Print the JSON Schema of a file, such as matrix.yaml."),
     "regress": ("compare.regress", "Measure two releases in turn and judge the second."),
     "bisect": ("compare.bisect", "Find the published release that changed a cell."),
-    "compare": ("compare.runs", "Compare stored runs where that is fair."),
+    "compare": ("compare.runs", "Compare stored runs, or files of other tools, where that is fair."),
     "nightly": ("compare.nightly", "Measure new releases against the baseline."),
     "history": ("compare.history", "Show a series for each cell, metric and host over all runs."),
     "export": ("ship.export", "Write a bundle for a server without internet."),

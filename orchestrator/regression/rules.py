@@ -113,7 +113,7 @@ def _gate(text: str, models: Sequence[str]) -> Gate:
     model = (match["model"] or "").strip()
     if model and model not in models:
         raise ValueError(f"the matrix has no model {model!r}{did_you_mean(model, tuple(models))}")
-    return Gate(name, _share(match["tolerance"]) if match["tolerance"] else metric.tolerance, model)
+    return Gate(name, tolerance_share(match["tolerance"]) if match["tolerance"] else metric.tolerance, model)
 
 
 def _printed(text: str, printed: Sequence[Gate]) -> tuple[Gate, ...]:
@@ -127,12 +127,12 @@ def _printed(text: str, printed: Sequence[Gate]) -> tuple[Gate, ...]:
     scripts = tuple(gate.model for gate in named)
     if script and script not in scripts:
         raise ValueError(f"no script {script!r} prints it{did_you_mean(script, scripts)}")
-    share = _share(match["tolerance"]) if match["tolerance"] else named[0].tolerance
+    share = tolerance_share(match["tolerance"]) if match["tolerance"] else named[0].tolerance
     return tuple(replace(gate, tolerance=share) for gate in named if script in {"", gate.model})
 
 
-def _share(text: str) -> float:
-    """`3%` and `0.03` as 0.03."""
+def tolerance_share(text: str) -> float:
+    """Return `3%` and `0.03` as 0.03. Raises `ValueError` for what is no tolerance."""
     number = text.strip()
     try:
         share = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)

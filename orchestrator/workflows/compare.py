@@ -19,6 +19,7 @@ from orchestrator.results.store import PartRun, Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.cluster_runs import find_cluster_run, find_measured
+from orchestrator.workflows.inputs.foreign_files import compared_files, names_files
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 from orchestrator.workflows.outputs import WrittenPage, chosen_format, regression_page, write_to
 
@@ -30,7 +31,10 @@ class CompareOptions:
     """The options of `compare`."""
 
     baseline: str
-    """A run, or several as in `RUN,RUN`. One release of them is `RUN:mxnet==1.5.1`, a side of a test `RUN:baseline`."""
+    """A run, or several as in `RUN,RUN`. One release of them is `RUN:mxnet==1.5.1`, a side of a test `RUN:baseline`.
+
+    Or a file of another tool, several as in `FILE,FILE`, or one benchmark of it as in `FILE:NAME`.
+    """
     candidate: str | None = None
     """The same. Without it, `baseline` is a regression test."""
     metrics: tuple[str, ...] = ()
@@ -89,6 +93,9 @@ def compare(options: CompareOptions, host: Host) -> CompareResult:
 
 def _compared(options: CompareOptions, host: Host) -> tuple[Run | None, Regression]:
     """Return the verdicts to show, and the run of a stored test if they are all of it."""
+    if any(map(names_files, filter(None, (options.baseline, options.candidate)))):
+        files = compared_files(options.baseline, options.candidate, options.metrics)
+        return None, _selected(files, options, host)
     operands = _operands(options)
     if len(operands) == 1:
         run = _stored_test(options.results, operands[0].names[0])

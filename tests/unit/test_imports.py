@@ -13,7 +13,8 @@ PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
     "errors", "documents", "wording", "openmetrics", "limits", "user_files", "studies", "modes", "domain",
     "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets", "matrix", "planning",
-    "results", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "tables", "bundles",
+    "results", "foreign", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "tables",
+    "bundles",
     "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {

@@ -1,4 +1,4 @@
-"""The command `compare`, which compares stored runs or shows the verdict of a regression test again."""
+"""The command `compare`, for stored runs, files of other tools, and the verdict of a regression test again."""
 
 from typing import Annotated
 
@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "orchestrator compare 20260102T030405Z-abcd latest",
             "orchestrator compare latest:mxnet==1.5.1 latest:mxnet==1.9.1 --metric latency_p50=3%",
+            "orchestrator compare before.json after.json --format md",
         ),
     )(compare)
 
@@ -29,7 +30,8 @@ def compare(
         typer.Argument(
             metavar="A",
             autocompletion=run_names,
-            help="A run, or several as RUN,RUN,…; one release of them: RUN:mxnet==1.5.1.",
+            help="A run, or several as RUN,RUN,…; one release of them: RUN:mxnet==1.5.1. Or files of pyperf, "
+            "pytest-benchmark, hyperfine, Google Benchmark or Bencher.",
         ),
     ],
     other: Annotated[
@@ -44,7 +46,10 @@ def compare(
     format_: RegressionFormat = None,
     output: Output = None,
 ) -> None:
-    """Compare stored runs, B over A, where that is fair. Exit 1 if B is worse or broke in what is shown."""
+    """Compare stored runs or files of other tools, B over A, where that is fair.
+
+    Exit 1 if B is worse or broke in what is shown.
+    """
     from orchestrator.reporting.reports.regression import REGRESSION
     from orchestrator.workflows import compare as workflow
     from orchestrator.workflows.compare import CompareOptions

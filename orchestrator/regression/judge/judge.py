@@ -32,6 +32,9 @@ from orchestrator.regression.model import Design, Judged, Nights
 from orchestrator.regression.printed import metrics_of
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules, tolerance
 
+Values = Mapping[str, Sequence[float]]
+"""The values of the repeats of a side, by the names of its runs."""
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -132,17 +135,8 @@ class Judge:
         if self.design is Design.BLOCKS:
             return rule.judge(values(rule.metric, baseline.last.evidence, candidate.last.evidence), look)
         ones, others = (values_by_run(rule.metric, side.counting) for side in (baseline, candidate))
-        if self.design is Design.RUNS:
-            flat, others_flat = (list(chain.from_iterable(side.values())) for side in (ones, others))
-            result = rule.compared(flat, others_flat, look, paired=False)
-        else:
-            shared = self._shared(ones, others)
-            means, others_means = ([_run_mean(side[run]) for run in shared or side] for side in (ones, others))
-            result = rule.compared(means, others_means, look, paired=bool(shared))
-            if result.verdict is not Verdict.NOT_MEASURED and result.blocks < LEAST_BLOCKS:
-                result = result.model_copy(update={"reason": _too_few(len(means), len(others_means))})
-        positive = [[each for each in side.values() if min(each) > 0] for side in (ones, others)]
-        return result.model_copy(update={"nights": scatter(*positive)}) if all(positive) else result
+        shared = [] if self.design is Design.RUNS else self._shared(ones, others)
+        return compared_runs(rule, self.design, (ones, others), look, shared)
 
     def _shared(self, ones: Iterable[str], others: Iterable[str]) -> list[str]:
         return shared_runs(ones, others) if self.paired else []
@@ -159,6 +153,26 @@ def _known(baseline: SideEvidence, candidate: SideEvidence) -> PairFindings:
     pythons = [" | ".join(dict.fromkeys(each.python for each in side if each.python)) for side in sides]
     blocks = baseline.last.evidence.blocks.stop
     return PairFindings(blocks, pythons=(pythons[0], pythons[1]), measurement_version=max(versions, default=0))
+
+
+def compared_runs(
+    rule: MetricRule, design: Design, sides: tuple[Values, Values], look: Look, shared: Sequence[str] = ()
+) -> Judged:
+    """Compare repeat by repeat in one run each, and else by the means of runs.
+
+    `shared` are runs of both sides, which are compared run by run.
+    """
+    ones, others = sides
+    if design is Design.RUNS:
+        flat, others_flat = (list(chain.from_iterable(side.values())) for side in (ones, others))
+        result = rule.compared(flat, others_flat, look, paired=False)
+    else:
+        means, others_means = ([_run_mean(side[run]) for run in shared or side] for side in (ones, others))
+        result = rule.compared(means, others_means, look, paired=bool(shared))
+        if result.verdict is not Verdict.NOT_MEASURED and result.blocks < LEAST_BLOCKS:
+            result = result.model_copy(update={"reason": _too_few(len(means), len(others_means))})
+    positive = [[each for each in side.values() if min(each) > 0] for side in (ones, others)]
+    return result.model_copy(update={"nights": scatter(*positive)}) if all(positive) else result
 
 
 def _too_few(ones: int, others: int) -> str:
