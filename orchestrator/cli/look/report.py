@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.options import EveryRun, HiddenCells, Json, Results, ShownCells, examples, run_names
-from orchestrator.cli.output import outputs, speech
+from orchestrator.cli.output import github, outputs, speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.outputs import Format, Output
 from orchestrator.reporting.formats import HTML, TABLE
@@ -51,6 +51,7 @@ def report(
         output=output,
     )  # fmt: skip
     result = workflow.report(options, this_host())
+    github.add_summary(shown_as, lambda: result.render("md"))
     if shown_as == HTML:
         for problem in result.problems:
             speech.say_error(f"no page: {problem}")

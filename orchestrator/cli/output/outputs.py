@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.cli.output import speech
+from orchestrator.cli.output import github, speech
 from orchestrator.errors import InputError
 from orchestrator.reporting.formats import FORMATS, HTML, JSON, TABLE, render
 
@@ -93,6 +93,7 @@ def show_regression(regression: "Regression", page: "WrittenPage", format_: str,
     elif format_ == TABLE and not is_written:
         show(REGRESSION, regression, page)
     else:
+        github.add_summary(format_, lambda: render(REGRESSION, regression, "md"))
         if not is_written:
             sys.stdout.write(render(REGRESSION, regression, format_))
         if format_ == JSON:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 TABLE = "table"
 HTML = "html"
 JSON = "json"
+GITHUB = "github"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ FORMATS = (
     Format(JSON, "value", "json", (".json",)),
     Format("junit", "suites", "junit", (".xml",)),
     Format(HTML, "pages", "html", (".html", ".htm")),
+    Format(GITHUB, "suites", "github"),
+    Format("github-comment", "full", "github_comment", also=(".md",)),
     Format("bencher", "measures", "bencher", also=_JSON),
     Format("pytorch", "measures", "pytorch", also=_JSON),
     Format("bigger-is-better", "measures", "bigger_is_better", also=_JSON),

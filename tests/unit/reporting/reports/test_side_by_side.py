@@ -70,11 +70,12 @@ def _text(several: SideBySide, name: str) -> str:
 
 @pytest.mark.parametrize("name", formats_of(SIDE_BY_SIDE))
 def test_every_format_names_hosts_and_cells(name: str) -> None:
-    """Every format names both hosts, both runs and every cell; two that have names of benchmarks alone name no run."""
+    """Every format names both hosts, both runs and every cell; but those of other tools what they have room for."""
     text = _text(two(), name)
     runs = () if name in {"bencher", "openmetrics"} else ("20260101T000000Z-home", "20260102T000000Z-far0")
 
-    for word in ("home", "far", *runs, "torch", "mxnet"):
+    cells = () if name == "github" else ("torch", "mxnet")  # it names what did not pass
+    for word in ("home", "far", *runs, *cells):
         assert word in text
 
 
