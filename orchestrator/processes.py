@@ -212,6 +212,23 @@ def capture(
                     stream.close()
 
 
+def page(command: Sequence[str], text: bytes, environment: Mapping[str, str]) -> bool:
+    """Show a text on the terminal by a pager, until its reader leaves it. Return false if it cannot be started."""
+    try:
+        pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=dict(environment))  # noqa: S603 - the user names it
+    except OSError:
+        return False
+    # Ctrl-C is the pager's: it stops a search there, and ends nothing.
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            pager.communicate(text)
+        pager.wait()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    return True
+
+
 def _start(
     command: Sequence[str],
     environment: Mapping[str, str],

@@ -31,6 +31,11 @@ def _use_color(color: Color | None) -> None:
         manner.choose_color(Color(color))
 
 
+def _do_not_page(wanted: bool) -> None:
+    if wanted:
+        manner.choose_no_pager()
+
+
 Quiet = Annotated[
     bool,
     typer.Option(
@@ -52,7 +57,16 @@ UseColor = Annotated[
         help="Colors; auto by default: on a terminal, as NO_COLOR and FORCE_COLOR say.",
     ),
 ]
-_NAMES = {"quiet", "verbose", "color"}
+NoPager = Annotated[
+    bool,
+    typer.Option(
+        "--no-pager",
+        expose_value=False,
+        callback=_do_not_page,
+        help="Do not page long output on a terminal; nor does NO_PAGER. PAGER names the pager.",
+    ),
+]
+_NAMES = {"quiet", "verbose", "color", "no_pager"}
 
 
 def offer(command: Any, top: Sequence[Any]) -> None:

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli import everywhere, parsing
-from orchestrator.cli.output import manner
+from orchestrator.cli.output import manner, pages, paging
 from orchestrator.errors import HostError, InputError, OrchestratorError, plain_words
 
 _NO_CHOICE = re.compile(r"'(?P<given>.*)' is not one of (?P<choices>'.*')\.?")
@@ -31,6 +31,7 @@ _MOST_CHARACTERS = 40
 """Of a number that was given and cannot be used."""
 
 COMMANDS = {
+    "init": ("measure.init", "Write a matrix to begin with, from the catalog."),
     "plan": ("measure.plan", "Show what would run, and what is skipped and why."),
     "build": ("measure.build", "Build the images that are missing."),
     "run": ("measure.run", "Run a matrix, or the plan of a bundle, and report."),
@@ -45,7 +46,7 @@ COMMANDS = {
     "schema": ("look.schema", "Print the JSON Schema of a file, such as matrix.yaml."),
     "regress": ("compare.regress", "Measure two releases in turn and judge the second."),
     "bisect": ("compare.bisect", "Find the published release that changed a cell."),
-    "compare": ("compare.runs", "Compare stored runs, or files of other tools, where that is fair."),
+    "compare": ("compare.runs", "Compare runs, or files of other tools, where that is fair."),
     "nightly": ("compare.nightly", "Measure new releases against the baseline."),
     "history": ("compare.history", "Show a series for each cell, metric and host over all runs."),
     "export": ("ship.export", "Write a bundle for a server without internet."),
@@ -181,15 +182,21 @@ def _top(
     quiet: everywhere.Quiet = False,
     verbose: everywhere.Verbose = False,
     color: everywhere.UseColor = None,
+    no_pager: everywhere.NoPager = False,
 ) -> None:
-    del version, quiet, verbose, color
+    del version, quiet, verbose, color, no_pager
 
 
 def run(arguments: Sequence[str] | None) -> int:
     """Run one command, `sys.argv` by default, and give its exit status; its errors are told on stderr."""
     written = sys.argv[1:] if arguments is None else list(arguments)
-    with manner.of_one_command(for_programs=_asks_json(written)):
+    with manner.of_one_command(for_programs=_asks_json(written)), paging.held(_named(written)):
         return _run(written)
+
+
+def _named(arguments: Sequence[str]) -> str:
+    """Return the command that a line names, or an empty text."""
+    return next((argument for argument in arguments if argument in COMMANDS), "")
 
 
 def _asks_json(arguments: Sequence[str]) -> bool:
@@ -213,9 +220,11 @@ def _run(arguments: Sequence[str]) -> int:
     except InputError as error:
         for message in error.messages:
             _say(message)
+        pages.say_pages(_named(arguments), error.messages, error)
         return error.exit_code
     except OrchestratorError as error:
         _say(str(error))
+        pages.say_pages(_named(arguments), [str(error)], error)
         return error.exit_code
     except BrokenPipeError:
         # The reader has seen enough. Nothing more may be written to it, not even when the interpreter ends.

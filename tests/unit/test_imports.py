@@ -39,6 +39,7 @@ WITHIN = {
         "cluster": ("host", "inputs", "measure", "outputs", "run"),
         "fleet": ("cluster", "host", "inputs", "run"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
+        "init": ("host", "inputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
         "publish": ("host", "inputs"),
         "regress": ("host", "inputs", "measure", "outputs"),

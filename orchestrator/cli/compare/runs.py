@@ -17,7 +17,6 @@ def register(app: typer.Typer) -> None:
     app.command(
         "compare",
         epilog=examples(
-            "orchestrator compare 20260102T030405Z-abcd latest",
             "orchestrator compare latest:mxnet==1.5.1 latest:mxnet==1.9.1 --metric latency_p50=3%",
             "orchestrator compare before.json after.json --format md",
         ),

@@ -34,6 +34,8 @@ class Manner:
     color: Color = Color.AUTO
     for_programs: bool = False
     """True if stderr holds only JSON lines."""
+    pages: bool = True
+    """True if long output on a terminal goes through a pager."""
 
 
 _CURRENT = ContextVar[Manner]("manner")
@@ -62,3 +64,8 @@ def choose_loudness(loudness: Loudness) -> None:
 def choose_color(color: Color) -> None:
     """Use colors in this way from now on."""
     _CURRENT.set(replace(current(), color=color))
+
+
+def choose_no_pager() -> None:
+    """Page nothing from now on."""
+    _CURRENT.set(replace(current(), pages=False))

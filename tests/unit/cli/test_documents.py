@@ -93,7 +93,7 @@ STORED = {
     "tests": (f"regressions/{TEST}", f"tests/{TEST}"),
 }
 """The file that a word of a command line reads, with its place in the corpus and in the folder of the command."""
-NO_DOCUMENT = {"schema"}
+NO_DOCUMENT = {"init", "schema"}
 """Commands that print what is a document already."""
 FREE = {"facts", "host"}
 """Fields that hold whatever a container or a host says of itself."""

@@ -12,6 +12,8 @@ from orchestrator.regression.printed import PREFIX
 from orchestrator.reporting.findings.model import CellReport, Repeat, Report
 from orchestrator.reporting.measures import Facts, MeasuredMetric, MeasuredRun, TimeSpan, Trace, nanoseconds
 
+_OWN, _FLOOR = "own definition", "harness floor"
+"""What names of benchmarks say of a cell whose figures belong into no series with others."""
 _Figure = tuple[float, float | None, float | None]
 _POOLED: dict[str, Callable[[Percentiles], _Figure]] = {
     "latency_p50": lambda steps: (steps.p50_s, *(steps.p50_bounds_s or (None, None))),
@@ -38,7 +40,7 @@ def _measured_runs(report: Report) -> Iterator[MeasuredRun]:
             created_at=report.created_at,
             host=host,
             host_facts=host_facts(report),
-            measures=tuple(measure for cell in cells if cell.computes for measure in _measures(cell)),
+            measures=tuple(measure for cell in cells for measure in _measures(cell)),
             title=report.matrix,
             remark=report.profile.title if report.profile else "",
             succeeded_at=_last_success(cells),
@@ -75,18 +77,20 @@ def _ended_at(repeat: Repeat) -> str:
 def _measures(cell: CellReport) -> Iterator[MeasuredMetric]:
     """Yield every metric of a cell that has a value, first those of every mode."""
     facts, rules = cell_facts(cell.cell) | _measured_facts(cell), cell.cell.workload.rules
+    benchmark = cell.cell.id + (f" ({_OWN})" if cell.cell.definition else "")
+    benchmark += "" if cell.computes else f" ({_FLOOR})"
     metrics = {metric.name: metric for metric in (*rules.metrics, *rules.columns) if metric.take}
     for name, metric in metrics.items():
         values = _values(metric, cell)
         if values:
             yield MeasuredMetric(
-                cell.cell.id, name, metric.unit, metric.better, *_figure(metric, cell, values), values, facts
+                benchmark, name, metric.unit, metric.better, *_figure(metric, cell, values), values, facts
             )
     for figure in cell.printed:
         better = Better(figure.better)
         name = f"{PREFIX}{figure.name}"
         yield MeasuredMetric(
-            cell.cell.id, name, figure.unit, better, figure.value, values=tuple(figure.repeats), facts=facts
+            benchmark, name, figure.unit, better, figure.value, values=tuple(figure.repeats), facts=facts
         )
 
 
@@ -116,7 +120,7 @@ def cell_facts(cell: Cell) -> dict[str, str]:
         "backend": framework.backend.label if framework.backend else "",
         "packages": ", ".join(f"{name}=={version}" for name, version in framework.packages),
         "model": work.model, "mode": work.mode.value, "batch_size": str(work.batch), "dataset": work.dataset or "",
-        "system": cell.system.name, "gpus": str(cell.system.gpus or ""),
+        "definition": _OWN if cell.definition else "", "system": cell.system.name, "gpus": str(cell.system.gpus or ""),
         **{name: str(value) for name, value in work.axes},
         **{f"option.{name}": str(value).lower() for name, value in cell.options},
     }  # fmt: skip

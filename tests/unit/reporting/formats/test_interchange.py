@@ -253,13 +253,19 @@ def test_spans_sent_twice_are_the_same() -> None:
     assert render(*KINDS["run"], "otlp") == render(RUN, synthetic.example(), "otlp")
 
 
-def test_what_computes_nothing_is_no_benchmark() -> None:
+def test_names_say_what_a_series_must_not_mix() -> None:
+    """A cell that computes nothing, an own definition of the model, a smoke run."""
     report = synthetic.example()
-    idle = replace(report, cells=(replace(report.cells[0], computes=False), *report.cells[1:]))
+    first, second, *others = report.cells
+    own = replace(second, cell=replace(second.cell, definition="ab" * 32))
+    marked = replace(report, cells=(replace(first, computes=False), own, *others))
 
-    names = {measure.benchmark for run in measures(idle) for measure in run.measures}
-    assert MXNET not in names
-    assert names
+    names = {measure.benchmark for run in measures(marked) for measure in run.measures}
+    assert {MXNET, f"{MXNET}-hybridize=false"} & names == set()
+    assert {f"{MXNET} (harness floor)", f"{MXNET}-hybridize=false (own definition)"} <= names
+    assert {name for name, _, _ in named([replace(run, remark="smoke run") for run in measures(marked)])} == {
+        f"{name} (smoke run)" for name in names
+    }
 
 
 def test_names_tell_hosts_and_runs_apart() -> None:
