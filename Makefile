@@ -129,6 +129,10 @@ bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs
 counts: $(VENV)/installed ## how easily the code reads: files a folder, imports a file, names, docstrings
 	$(BIN)/python -m bench.counts
 
+.PHONY: man
+man: $(VENV)/installed ## manual pages and completion scripts in share/, from the options of the commands
+	$(BIN)/python -m orchestrator.cli.manual share
+
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
 .PHONY: lock

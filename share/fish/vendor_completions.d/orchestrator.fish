@@ -1,0 +1,1 @@
+complete --command orchestrator --no-files --arguments "(env _ORCHESTRATOR_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) orchestrator)" --condition "env _ORCHESTRATOR_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) orchestrator"
