@@ -6,8 +6,9 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from orchestrator import modes
-from orchestrator.modes.parts.lengths import OwnGeneration
+from orchestrator.modes.parts.frontier import OwnFrontier
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize, OwnSearch
+from orchestrator.modes.parts.lengths import OwnGeneration
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.rules import ModeRules
 from orchestrator.modes.parts.settings import (
@@ -261,7 +262,7 @@ class ImageSpec:
 class Cell(LaterFields):
     """One framework, one system, one workload, one set of options."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"parity_batch": PARITY_BATCH}
+    LATER: ClassVar[Mapping[str, Any]] = {"parity_batch": PARITY_BATCH, "frontier": None}
 
     id: str
     """Unique: selection, result paths, log lines, test ids and HTML anchors all use it."""
@@ -283,6 +284,8 @@ class Cell(LaterFields):
     output: OutputLimit = OutputLimit()
     parity_batch: int = PARITY_BATCH
     """The batch size of its parity check."""
+    frontier: OwnFrontier = None
+    """The frontier that it is a part of; None for a cell of its own."""
 
     @property
     def global_batch(self) -> int:

@@ -36,6 +36,7 @@ from orchestrator.matrix.values import generations, loads
 from orchestrator.matrix.values.shapes import SettingsShape, keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 from orchestrator.modes import AXES
+from orchestrator.modes.parts.frontier import FRONTIER
 from orchestrator.modes.parts.settings import Feed, Scaling
 from orchestrator.modes.parts.sizes import SIZE
 
@@ -213,7 +214,11 @@ def _models(checks: _Checks) -> Mistakes:
             yield checks.at(
                 (*loc, "workers"), "workers belong to the feed 'loader'; add feed: loader, or drop this", key=True
             )
-        yield from load_checks.mistakes(checks.source, loc, entry)
+        of_frontier = FRONTIER in (entry.batch_size or ())
+        if of_frontier and len(entry.batch_size or ()) > 1:
+            yield checks.at((*loc, "batch_size"), "'frontier' stands for all batch sizes; drop the others")
+        free = frozenset({"latency_limit"} if of_frontier else ())
+        yield from load_checks.mistakes(checks.source, loc, entry, free)
         info = checks.models.get(entry.name)
         yield from generation_checks.mistakes(checks.source, loc, entry, info)
         yield from model_sizes.mistakes(checks.source, loc, entry, info)

@@ -29,6 +29,7 @@ from orchestrator.matrix.values.kinds import (
     Bytes,
     CudaText,
     ImageText,
+    ModelBatch,
     ModelMode,
     Pins,
     PinText,
@@ -137,7 +138,9 @@ class ModelEntry(WorkShape, LoadShape, GenerationShape):
     inputs: dict[Annotated[Text, Field(min_length=1)], DrawnEntry] = Field(
         {}, description="What the inputs of `file` are drawn from, where the network does not tell."
     )
-    batch_size: Axis[Batch] | None = Field(None, description="Samples per step, or max; left out: the model's own.")
+    batch_size: Axis[ModelBatch] | None = Field(
+        None, description="Samples per step, max, or frontier alone; left out: the model's own."
+    )
     dataset: Axis[Word] | None = Field(None, description="Left out: synthetic data.")
     feed: Axis[Feed] | None = Field(None, description="How batches reach the steps; left out: placed before them.")
     workers: Axis[Workers] | None = Field(

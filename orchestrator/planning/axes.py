@@ -11,8 +11,9 @@ from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue,
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
 from orchestrator.matrix.sizes import every
-from orchestrator.modes.parts.lengths import Generation
+from orchestrator.modes.parts.frontier import FRONTIER, SIZES, Frontier, sizes_up_to
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.modes.parts.load import Load
 from orchestrator.modes.parts.settings import Feed, Scaling
 from orchestrator.modes.parts.sizes import size_text
@@ -61,6 +62,8 @@ class PlannedWork:
     """Further packages, each with its version, that its environment holds over the framework's own."""
     asked: Workload | None = None
     """The workload that the matrix asks for, where a profile has made it smaller."""
+    frontier: Frontier | None = None
+    """The frontier that it is a part of."""
     gpus: tuple[int, int] = ANY_GPUS
     """The fewest and the most GPUs of the systems that it is planned for."""
 
@@ -93,7 +96,7 @@ def main_grid(matrix: Matrix) -> Grid:
 def count(grid: Grid, catalog: Catalog) -> int:
     """Return the number of combinations that a grid spans, before anything is left out."""
     works = sum(
-        len(model.batch_sizes) * len(model.datasets) * len(model.fed) * len(model.scalings) * _shapes(model)
+        _sizes_of(model) * len(model.datasets) * len(model.fed) * len(model.scalings) * _shapes(model)
         * len(_loads(model, mode))
         * len(_generations(model, mode))
         for model in grid.models
@@ -109,6 +112,11 @@ def count(grid: Grid, catalog: Catalog) -> int:
         * (works * prod(map(len, option_axes(grid.options, axes, catalog).values())) + len(grid.scripts))
         for axes in grid.frameworks
     )
+
+
+def _sizes_of(model: ModelAxes) -> int:
+    """Return the most batch sizes that an entry stands for."""
+    return sum(len(SIZES) if size == FRONTIER else 1 for size in model.batch_sizes)
 
 
 def frameworks(axes: FrameworkAxes, further: Sequence[tuple[str, str]] = ()) -> Iterator[Framework]:
@@ -149,19 +157,7 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
 def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, DatasetInfo]) -> Iterator[PlannedWork]:
     """Yield every workload of a grid, its models first and then its scripts."""
     for model in grid.models:
-        for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
-            searches, batch = size == MAX, _begun_with(size, known[model.name], datasets[dataset])
-            reason = unsuitable(datasets[dataset], known[model.name], batch)
-            asked = product(_loads(model, mode), _generations(model, mode))
-            ways = product(asked, tuple(_scalings(model, mode)), _sizes(model, known))
-            for (load, generation), (scaling, gpus), (text, of_size) in ways:
-                workload = Workload(
-                    model.name, mode, batch, dataset, of_size,
-                    feed=feed, workers=workers, scaling=scaling, searches=searches, size=text, load=load,
-                    generation=generation,
-                )  # fmt: skip
-                why_not = reason or ungenerated(workload, known[model.name])
-                yield PlannedWork(workload, workload.label, model.settings, why_not, gpus=gpus)
+        yield from _of_model(model, grid.modes, known[model.name], datasets)
     for entry in grid.subjects:
         for workload in subject_workloads(entry):
             yield PlannedWork(workload, workload.label, entry.settings, calls=_calls(workload))
@@ -177,14 +173,45 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
         )
 
 
+def _of_model(
+    model: ModelAxes, of_modes: Sequence[Mode], info: ModelInfo, datasets: Mapping[str, DatasetInfo]
+) -> Iterator[PlannedWork]:
+    """Yield every workload of an entry of `models`."""
+    for asked, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, of_modes):
+        requested = product(_loads(model, mode), _generations(model, mode))
+        for batch, (load, generation) in product(_batches(asked, info, datasets[dataset]), tuple(requested)):
+            reason = unsuitable(datasets[dataset], info, batch)
+            frontier = _frontier(model, load) if asked == FRONTIER else None
+            if frontier and modes.RULES[mode].has_loss:
+                reason = reason or f"the frontier is that of inference; the mode {mode} has none"
+            for (scaling, gpus), (shown, of_size) in product(_scalings(model, mode), _sizes(model, info)):
+                workload = Workload(
+                    model.name, mode, batch, dataset, of_size,
+                    feed=feed, workers=workers, scaling=scaling, searches=asked == MAX, size=shown, load=load,
+                    generation=generation,
+                )  # fmt: skip
+                why_not = reason or ungenerated(workload, info)
+                yield PlannedWork(workload, workload.label, model.settings, why_not, frontier=frontier, gpus=gpus)
+
+
+def _batches(asked: BatchSize, info: ModelInfo, dataset: DatasetInfo) -> tuple[int, ...]:
+    """Return the batch sizes that a matrix asks for by one value."""
+    return sizes_up_to(dataset.training or info.samples) if asked == FRONTIER else (_begun_with(asked, info, dataset),)
+
+
+def _frontier(model: ModelAxes, load: Load | None) -> Frontier:
+    """Return the frontier of an entry, with all limits that it names, or under load that of the load."""
+    limits_s = model.load.latency_limits_s if load is None else (load.latency_limit_s,)
+    return Frontier(tuple(limit_s for limit_s in limits_s if limit_s is not None))
+
+
 def _shapes(model: ModelAxes) -> int:
     return max(1, len(model.sizes)) * prod(len(values) for _, values in model.axes)
 
 
-def _sizes(model: ModelAxes, known: Mapping[str, ModelInfo]) -> tuple[tuple[str, AxisValues], ...]:
+def _sizes(model: ModelAxes, info: ModelInfo) -> tuple[tuple[str, AxisValues], ...]:
     """Return what the id says of every size of a model, with its axes, or one empty pair of a model without sizes."""
-    sizes = known[model.name].sizes
-    found = every(sizes, model.sizes or tuple(sizes)[:1], dict(model.axes))
+    found = every(info.sizes, model.sizes or tuple(info.sizes)[:1], dict(model.axes))
     return tuple((size_text(*text), tuple(axes.items())) for axes, text in found) or (("", ()),)
 
 
@@ -229,7 +256,7 @@ def unloaded(work: Workload) -> str:
 
 def _begun_with(size: BatchSize, model: ModelInfo, dataset: DatasetInfo) -> int:
     """Return a batch size, or that with which the search for the largest one begins."""
-    if size != MAX:
+    if isinstance(size, int):
         return size
     return min(model.batch_size, dataset.training) if dataset.training else model.batch_size
 

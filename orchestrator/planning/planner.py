@@ -262,6 +262,7 @@ class _Draft:
                 parity_batch=measure.parity_batch,
                 script=work.script,
                 definition=definition,
+                frontier=work.frontier,
             )
 
     def _unfit(self, site: _Site, work: PlannedWork) -> str:

@@ -38,7 +38,7 @@ def _size(work: PlannedWork) -> int | None:
 def smaller(work: PlannedWork, info: ModelInfo | None) -> PlannedWork:
     """Return a work with the batch that its model's file says is enough, if that is smaller."""
     most = info.quick.get("batch_size") if info else None
-    if most is None or work.script or work.workload.searches or work.workload.batch_size <= most:
+    if most is None or work.script or work.workload.searches or work.frontier or work.workload.batch_size <= most:
         return work
     workload = replace(work.workload, batch_size=most)
     return replace(work, workload=workload, label=workload.label, asked=work.workload)

@@ -19,6 +19,7 @@ from orchestrator.workflows.inputs.data import with_carried_data, with_data
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.asked_looks import AskedLooks, check_budget, until_decided, with_first_blocks
+from orchestrator.workflows.measure.frontier_run import first_plan, frontier_run
 from orchestrator.workflows.measure.jobs import Job, Setting, begun
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.outputs import WrittenPage, report_page
@@ -125,6 +126,8 @@ def carry_out(job: Job, options: RunOptions, host: Host, go_on: str) -> None:
             with begun(job, setting, host) as surroundings:
                 if adaptive := until_decided(surroundings, policy, _asked_looks(options)):
                     adaptive.carry_out()
+                elif frontier := frontier_run(surroundings, policy):
+                    frontier.carry_out()
                 else:
                     list(execute(job.plan, surroundings, policy))
         except HostError as error:
@@ -144,10 +147,22 @@ def _job(options: RunOptions, host: Host) -> Job:
         raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
     if bundle := chosen_bundle("run", options, host):
         plan = with_carried_data(wanted_plan(bundle, options), bundle, options.data, host)
-        return with_first_blocks(jobs.of_bundle(bundle, plan, results, runtime, options.repeats), _decisions(options))
+        return _with_first(jobs.of_bundle(bundle, plan, results, runtime, options.repeats), options)
     planned = plan_matrix(options, host)
     planned = replace(planned, plan=with_data(planned.plan, planned.matrix, options.data, host))
-    return with_first_blocks(jobs.new(planned, results, runtime, options.repeats), _decisions(options))
+    return _with_first(jobs.new(planned, results, runtime, options.repeats), options)
+
+
+def _with_first(job: Job, options: RunOptions) -> Job:
+    """Return a new job with what it measures first, if what it sees decides on the rest."""
+    decisions = _decisions(options)
+    if decisions is None:
+        return replace(job, plan=first_plan(job.plan))
+    if any(cell.frontier for cell in job.plan.cells):
+        raise InputError(
+            "--until-decided compares the cells of a plan, and a frontier adds cells: leave one of them out"
+        )
+    return with_first_blocks(job, decisions)
 
 
 def _asked_looks(options: RunOptions) -> AskedLooks:

@@ -27,6 +27,7 @@ from orchestrator import limits, modes
 from orchestrator.domain import Mode, OptionValue
 from orchestrator.matrix.model import parse_pin, pin_key, release_key
 from orchestrator.matrix.values import units
+from orchestrator.modes.parts.frontier import FRONTIER
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
 
 MAX_WORD = 100
@@ -175,6 +176,10 @@ def _or_max(value: object, number: Callable[[object], int]) -> BatchSize:
     return MAX if value == MAX else number(value)
 
 
+def _or_frontier(value: object, batch: Callable[[object], BatchSize]) -> BatchSize:
+    return FRONTIER if value == FRONTIER else batch(value)
+
+
 def _unchanged(size: BatchSize) -> BatchSize:
     return size
 
@@ -188,6 +193,18 @@ else:
         PlainSerializer(_unchanged),
         Schema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": limits.MAX_COUNT}, {"const": MAX}]}),
     ]
+if TYPE_CHECKING:
+    ModelBatch = BatchSize
+else:
+    ModelBatch = Annotated[
+        Positive,
+        WrapValidator(_or_max),
+        WrapValidator(_or_frontier),
+        PlainSerializer(_unchanged),
+        Schema({"anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": limits.MAX_COUNT}, {"const": MAX}, {"const": FRONTIER},
+        ]}),
+    ]  # fmt: skip
 Seconds = Annotated[
     float,
     BeforeValidator(units.duration_s),

@@ -11,7 +11,8 @@ from orchestrator.modes.parts.settings import Duration
 
 MAX: Final = "max"
 """The batch size of a matrix that asks for the search."""
-BatchSize = int | Literal["max"]
+BatchSize = int | Literal["max", "frontier"]
+"""A batch size as a matrix has it; the last one stands for all sizes of a frontier."""
 GAP: Final = 0.01
 """The smallest batch refused is at most so much above the largest that fits, as in `benchmarks/largest_batch.py`."""
 STEPS: Final = Duration(warmup_steps=1, steps=2, blocks=1, latency_steps=0)

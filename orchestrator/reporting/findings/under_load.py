@@ -11,7 +11,7 @@ from orchestrator.wording import clean_line, counted, rate, seconds, share
 NOTE = (
     "A latency counts from the arrival of a request, by the schedule where there is one, until its answer is there; as "
     "Step it stands in the ranking. At most: what the percentile is shown not to exceed with 99 % confidence, by the "
-    "early stopping of MLPerf; the largest of the repeats. It takes requests as independent, and in a queue they are not."
+    "early stopping of MLPerf; the largest of the repeats. It takes requests as independent; in a queue they are not."
 )
 _HEADS = ("Framework", "Requests/s", "Median", "p90, at most", "p99, at most", "In the queue", "In a batch")
 _TAILS = (("p90", 0.90), ("p99", 0.99))
