@@ -13,8 +13,8 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
-from orchestrator.modes.parts.lengths import OUTPUT, PROMPT, Generation
 from orchestrator.modes.parts.largest_batch import BatchSize
+from orchestrator.modes.parts.lengths import OUTPUT, PROMPT, Generation
 from orchestrator.modes.parts.load import REQUESTS, Load, Scenario
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 from orchestrator.studies import Claim, Study

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from orchestrator.reporting.charts.cells import Chart
 from orchestrator.reporting.charts.curves import Curves
+from orchestrator.reporting.charts.frontiers import FrontierPlot
 from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.charts.ratios import Plot
 from orchestrator.reporting.charts.series import SeriesPlot
@@ -228,6 +229,14 @@ class HeatChart:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontierChart:
+    """Latency and throughput of the cells of a frontier."""
+
+    kind: ClassVar[str] = "frontier"
+    plot: FrontierPlot
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Blocks that a reader opens."""
 
@@ -255,7 +264,7 @@ class Gap:
 
 Block = (
     Heading | Paragraph | Remark | Tally | Items | Contents | Links | Code | Definitions | Table | RatioChart
-    | SeriesChart | LaneCharts | CurveCharts | HeatChart | Details | Article | Gap
+    | SeriesChart | LaneCharts | CurveCharts | HeatChart | FrontierChart | Details | Article | Gap
 )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ def _of_size(cell: Cell, size: int) -> Cell:
 
 
 def _id_of(cell: Cell, size: int) -> str:
-    """Return the id of the cell of the same series with another batch size, if ids are not so long that they are cut."""
+    """Return the id of the cell of the same series with another batch size, unless ids are cut."""
     site, _, work = cell.id.partition("/")
     before = f"{cell.workload.model}-{cell.workload.mode}-b"
     return f"{site}/{before}{size}{work.removeprefix(f'{before}{cell.workload.batch_size}')}"

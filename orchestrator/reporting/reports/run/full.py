@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
-from orchestrator.reporting.findings import largest_batches, shared_texts, under_load
+from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts, under_load
 from orchestrator.reporting.findings.efficiency import (
     EFFICIENCY_HEADS,
     EFFICIENCY_NOTE,
@@ -55,6 +55,10 @@ def full(report: Report) -> Iterator[Block]:
         yield from _group(cells, group)
     if report.groups:
         yield Paragraph(legend(at_looks=report.until_decided is not None))
+    for frontier in frontiers.frontiers(report):
+        yield Heading(f"{frontiers.TITLE}: {frontier.title}")
+        yield table(frontiers.heads(frontier), frontiers.rows(frontier), frontiers.NUMBERS)
+        yield Paragraph(frontiers.NOTE)
     if report.searches:
         yield Heading(largest_batches.TITLE)
         yield table(largest_batches.HEADS, largest_batches.rows(report.searches), largest_batches.NUMBERS)

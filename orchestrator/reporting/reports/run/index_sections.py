@@ -12,6 +12,7 @@ from orchestrator.reporting.blocks import (
     Contents,
     Definitions,
     Details,
+    FrontierChart,
     Heading,
     HeatChart,
     Items,
@@ -22,9 +23,10 @@ from orchestrator.reporting.blocks import (
     Tally,
     table,
 )
+from orchestrator.reporting.charts.frontiers import frontier_plot
 from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.document import Section, section
-from orchestrator.reporting.findings import largest_batches, shared_texts
+from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
 from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
 from orchestrator.reporting.findings.sweeps import sweeps
@@ -92,6 +94,8 @@ def sections_after(view: PageView) -> Iterator[Section]:
     """Yield the sections below the groups."""
     report = view.report
     yield from claims_section(report)
+    if drawn := tuple(_frontiers(report)):
+        yield section("frontiers", frontiers.TITLE, drawn)
     if report.searches:
         yield section("largest", largest_batches.TITLE, _largest(view))
     if report.scripts:
@@ -173,6 +177,13 @@ def _listed(page: RunPage) -> Sentence:
     place = f", from place {first.first}" if first.first > 1 else ""
     more = (" ", Phrase(f"and {len(others)} more", "on")) if others else ()
     return (Link(f"{first.group.label}{place}", page.name), *more)
+
+
+def _frontiers(report: Report) -> Iterator[Block]:
+    for frontier in frontiers.frontiers(report):
+        yield Heading(frontier.title, 3)
+        yield FrontierChart(frontier_plot(frontier))
+        yield table(frontiers.heads(frontier), frontiers.rows(frontier), frontiers.NUMBERS, frontiers.NOTE)
 
 
 def _largest(view: PageView) -> Iterator[Block]:

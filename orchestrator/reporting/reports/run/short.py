@@ -22,7 +22,7 @@ from orchestrator.reporting.blocks import (
     TableCell,
     table,
 )
-from orchestrator.reporting.findings import largest_batches, shared_texts, under_load
+from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts, under_load
 from orchestrator.reporting.findings.looks import remarks
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.shared_texts import parity_lines
@@ -68,6 +68,11 @@ def short(report: Report) -> Iterator[Block]:
         yield replace(table(sweep.heads, sweep.rows, sweep.numbers), is_wide=True)
         yield Paragraph(SWEEP_NOTE, Tone.FAINT)
     yield from _groups(report)
+    for frontier in frontiers.frontiers(report):
+        yield Gap()
+        yield Heading(f"{frontiers.TITLE}: {frontier.title}")
+        yield replace(table(frontiers.heads(frontier), frontiers.rows(frontier), frontiers.NUMBERS), is_wide=True)
+        yield Paragraph(frontiers.NOTE, Tone.FAINT)
     if report.searches:
         yield Gap()
         yield Heading(largest_batches.TITLE)
