@@ -13,8 +13,8 @@ from orchestrator.wording import clean_line, rate, seconds
 TITLE = "Latency and throughput"
 NOTE = (
     "Frontier: no other cell of the table is as quick and yields as much. Latency is the median of a step, or of a "
-    "request under load; both figures are geometric means over the repeats, with their 95 % intervals. The batch sizes in "
-    "between were left out for the reasons that stand among the skipped cells."
+    "request under load; both figures are geometric means over the repeats, with their 95 % intervals. The other batch "
+    "sizes were left out for the reasons that stand among the skipped cells."
 )
 _HEADS = ("Cell", "Batch", "Latency", "its interval", "Samples/s", "its interval", "Frontier")
 NUMBERS = (1, 2, 3, 4, 5)

@@ -55,14 +55,7 @@ def full(report: Report) -> Iterator[Block]:
         yield from _group(cells, group)
     if report.groups:
         yield Paragraph(legend(at_looks=report.until_decided is not None))
-    for frontier in frontiers.frontiers(report):
-        yield Heading(f"{frontiers.TITLE}: {frontier.title}")
-        yield table(frontiers.heads(frontier), frontiers.rows(frontier), frontiers.NUMBERS)
-        yield Paragraph(frontiers.NOTE)
-    if report.searches:
-        yield Heading(largest_batches.TITLE)
-        yield table(largest_batches.HEADS, largest_batches.rows(report.searches), largest_batches.NUMBERS)
-        yield Paragraph(largest_batches.NOTE)
+    yield from _of_batch_sizes(report)
     if report.scripts:
         yield Heading(shared_texts.PRINTED_TITLE)
         yield Paragraph(shared_texts.PRINTED_NOTE)
@@ -79,6 +72,18 @@ def full(report: Report) -> Iterator[Block]:
     yield from (_image(image) for image in report.images)
     for further in report.replicates:
         yield from full(further)
+
+
+def _of_batch_sizes(report: Report) -> Iterator[Block]:
+    """Lay out what was looked for over batch sizes."""
+    for frontier in frontiers.frontiers(report):
+        yield Heading(f"{frontiers.TITLE}: {frontier.title}")
+        yield table(frontiers.heads(frontier), frontiers.rows(frontier), frontiers.NUMBERS)
+        yield Paragraph(frontiers.NOTE)
+    if report.searches:
+        yield Heading(largest_batches.TITLE)
+        yield table(largest_batches.HEADS, largest_batches.rows(report.searches), largest_batches.NUMBERS)
+        yield Paragraph(largest_batches.NOTE)
 
 
 def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
