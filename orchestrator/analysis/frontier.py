@@ -123,10 +123,15 @@ class _Search:
             yield min(last + STRIDE, end)
 
     def inside(self) -> Iterator[int]:
-        """Yield a place inside every gap that is not known."""
+        """Yield a place inside every gap that is not known.
+
+        A gap waits for the one below it, as what is measured there may show the two on a line.
+        """
+        divided = -1
         for low, high in self._gaps():
-            if not self._reason_of_gap(low, high):
+            if not self._reason_of_gap(low, high) and low != divided:
                 yield (low + high) // 2
+                divided = high
 
     def reason(self, place: int) -> str:
         """Return the reason that a place need not be measured."""
