@@ -14,6 +14,7 @@ from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.generation import GenerationFigures, generation_figures
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
+from orchestrator.analysis.token_times import TokenTimes
 from orchestrator.analysis.variance import RepeatScatter, repeat_scatter
 from orchestrator.modes.parts.load import Load
 from orchestrator.results.contract import Block, Result, steady_blocks
@@ -167,6 +168,9 @@ class RepeatMeasurement:
     """The answers to requests; None without load."""
     generation: Annotated[GenerationFigures | None, Field(exclude_if=_is_none)] = None
     """The times of generated tokens; None in other modes than `generate`."""
+
+    tokens: Annotated[TokenTimes | None, Field(exclude_if=_is_none)] = None
+    """The times of the tokens that it generated; None in modes that generate none."""
 
     @property
     def largest_batch(self) -> int | None:

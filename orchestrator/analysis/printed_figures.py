@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from orchestrator.modes.parts.figures import RequestShares, StepTimes, TimedEpochs, TokenFigures
+from orchestrator.modes.parts.figures import GeneratedTimes, RequestShares, StepTimes, TimedEpochs
 from orchestrator.results.scripts.contract import ScriptResult
 
 
@@ -20,7 +20,7 @@ class PrintedFigures:
     latency: StepTimes | None = None
     epochs: TimedEpochs | None = None
     requests: RequestShares | None = None
-    generation: TokenFigures | None = None
+    tokens: GeneratedTimes | None = None
     peak_device_bytes: int | None = None
     largest_batch: int | None = None
     joules_per_sample: float | None = None

@@ -22,12 +22,15 @@ def mistakes(source: Source, loc: Loc, entry: LoadShape, free: frozenset[str] = 
             (*loc, written[0]), f"belongs to the mode {modes}; add it to modes, or drop this", key=True
         )
         return
+    if entry.scenario is None and (*loc, "scenario") in source.places:
+        return  # what is wrong with it is said already
     scenarios = entry.scenario or (Scenario.SINGLE_STREAM,)
     for key, scenario in NEEDED.items():
-        if getattr(entry, key) is not None and scenario not in scenarios:
+        is_given = (*loc, key) in source.places
+        if is_given and scenario not in scenarios:
             text = f"belongs to the scenario '{scenario}'; add scenario: {scenario}, or drop this"
             yield source.mistake((*loc, key), text, key=True)
-        elif getattr(entry, key) is None and scenario in scenarios:
+        elif not is_given and scenario in scenarios:
             yield source.mistake((*loc, "scenario"), f"'{scenario}' needs {key}, as in {_EXAMPLES[key]}")
 
 

@@ -64,20 +64,24 @@ class RequestShares(Protocol):
         """The share of the requests that were answered within the limit; None without a limit."""
 
 
-class TokenFigures(Protocol):
-    """The times of the tokens of a repeat."""
+class GeneratedTimes(Protocol):
+    """The times of the tokens that a repeat generated."""
 
     @property
     def first_token_s(self) -> float:
-        """From a prompt to its first token, median over the generations."""
+        """From the arrival of a request to its first token, median."""
 
     @property
-    def per_output_token_s(self) -> float | None:
-        """The mean time of each token after the first, median over the generations; None if there is one token."""
+    def per_token_s(self) -> float | None:
+        """From token to token without the first, median over the requests; None without a second token."""
 
     @property
-    def between_tokens(self) -> StepTimes | None:
-        """From each token to the next; None if there is one token."""
+    def between_p99_s(self) -> float | None:
+        """The 99th percentile of the gaps between tokens; None for too few of them."""
+
+    @property
+    def tokens_per_s(self) -> float:
+        """All tokens over the time that they took."""
 
 
 class RepeatFigures(Protocol):
@@ -100,8 +104,8 @@ class RepeatFigures(Protocol):
         """The answers to requests, or None if there was no load."""
 
     @property
-    def generation(self) -> TokenFigures | None:
-        """The times of generated tokens, or None if nothing was generated."""
+    def tokens(self) -> GeneratedTimes | None:
+        """The times of tokens, or None if none was generated."""
 
     @property
     def epochs(self) -> TimedEpochs | None:

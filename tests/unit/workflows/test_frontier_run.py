@@ -148,7 +148,9 @@ def test_report_marks_the_best_within_each_limit(tmp_path: Path) -> None:
     assert under[0.019] <= FULL_AT
     assert under[0.1] > FULL_AT
     assert len(best) == 2
-    assert all("slow" not in row[0] or row[6] == "–" for row in table), "what is three times as slow is off the frontier"
+    assert all("slow" not in row[0] or row[6] == "–" for row in table), (
+        "what is three times as slow is off the frontier"
+    )
 
 
 def test_page_draws_the_frontier_with_intervals(tmp_path: Path) -> None:
@@ -164,9 +166,9 @@ def test_page_draws_the_frontier_with_intervals(tmp_path: Path) -> None:
 
 
 def test_until_decided_refuses_a_frontier(tmp_path: Path) -> None:
-    from orchestrator.domain import BuildSettings  # noqa: PLC0415
-    from orchestrator.workflows.measure.jobs import Job  # noqa: PLC0415
-    from orchestrator.workflows.option_values import RuntimeName  # noqa: PLC0415
+    from orchestrator.domain import BuildSettings
+    from orchestrator.workflows.measure.jobs import Job
+    from orchestrator.workflows.option_values import RuntimeName
 
     job = Job(a_plan(*cells()), BuildSettings(), Run(tmp_path / "run"), RuntimeName.HOST, {})
     with pytest.raises(InputError, match="leave one of them out"):
