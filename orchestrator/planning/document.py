@@ -11,6 +11,7 @@ from orchestrator.planning import parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
     FedCell,
+    FrontierCell,
     GeneratingCell,
     GpuCell,
     LoadedCell,
@@ -104,6 +105,7 @@ def _cell(cell: Cell) -> PlannedCell:
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         **_searched(workload),
+        **_of_frontier(cell),
         **_loaded(workload),
         **_generating(workload),
         **_fed(workload),
@@ -158,6 +160,11 @@ def _wished(system: System) -> GpuCell:
 def _searched(workload: Workload) -> SearchedCell:
     """Return the mark of a search for the largest batch."""
     return {"searches": True} if workload.searches else {}
+
+
+def _of_frontier(cell: Cell) -> FrontierCell:
+    """Return the mark of a cell that is a part of a frontier."""
+    return {"frontier": True} if cell.frontier else {}
 
 
 def _loaded(workload: Workload) -> LoadedCell:

@@ -48,6 +48,12 @@ class SearchedCell(TypedDict, total=False):
     searches: bool
 
 
+class FrontierCell(TypedDict, total=False):
+    """The mark of a cell that is one size of a frontier, of which a run measures a few."""
+
+    frontier: bool
+
+
 class LoadedCell(TypedDict, total=False):
     """The load of a cell, in the mode `requests` alone, each key only where it is set."""
 
@@ -86,7 +92,9 @@ class GpuCell(TypedDict, total=False):
     mig: str
 
 
-class PlannedCell(ShorterCell, SearchedCell, LoadedCell, GeneratingCell, FedCell, SharedCell, GpuCell):
+class PlannedCell(
+    ShorterCell, SearchedCell, FrontierCell, LoadedCell, GeneratingCell, FedCell, SharedCell, GpuCell
+):
     """A cell of a plan, as a flat row."""
 
     id: str

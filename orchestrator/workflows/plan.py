@@ -51,6 +51,16 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
 
 
+def _of_frontier(plan: Plan) -> str:
+    """Return a line on the cells of frontiers, of which a run measures a few, or nothing."""
+    cells = sum(1 for cell in plan.cells if cell.frontier)
+    return (
+        f"{counted(cells, 'cell')} of frontiers: a run measures as many of them as it needs, all of them at most\n"
+        if cells
+        else ""
+    )
+
+
 def _deleted(images: Sequence[ImageSpec]) -> str:
     """Return a line on the images that cannot be built, as NVIDIA has deleted what they copy from, or nothing."""
     if not images:
@@ -113,6 +123,7 @@ class PlanResult:
             f"{counted(len(plan.cells), 'cell')}, {counted(estimate.containers, 'container')}, "
             f"{counted(estimate.parity_containers, 'parity check')}, "
             f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped{claims and f', {claims}'}\n"
+            f"{_of_frontier(plan)}"
             f"about {_duration(estimate.run_s)} to measure "
             f"(at most {_duration(estimate.longest_run_s)}){building}{unserved}{_deleted(self.without_source)}"
         )

@@ -63,11 +63,14 @@ def test_no_test_sets_a_deadline() -> None:
 def test_no_test_waits_for_a_time() -> None:
     """`until` waits for a condition; under load a time is too short, and else it is too long.
 
-    The fake host with GPUs is no test: a launch on it takes time, as one on a GPU does.
+    The fake host with GPUs and the fake engine are no tests: a launch takes time, and so does a step.
     """
-    until, fake = TESTS / "until.py", TESTS / "gpu" / "stand_in" / "fake_gpus.py"
+    until = TESTS / "until.py"
+    fakes = {TESTS / "gpu" / "stand_in" / "fake_gpus.py", TESTS / "unit" / "modes" / "plants" / "fake_server.py"}
 
-    assert [place for path in sorted(TESTS.rglob("*.py")) if path not in {until, fake} for place in sleeps(path)] == []
+    assert [
+        place for path in sorted(TESTS.rglob("*.py")) if path not in {until, *fakes} for place in sleeps(path)
+    ] == []
     assert list(sleeps(until))
 
 

@@ -11,7 +11,7 @@ from orchestrator.wording import rate, seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FrontierMark:
     """One point, in percent from the left and from above."""
 
     x: float
@@ -34,7 +34,7 @@ class MarkedLine:
     label: str
     series: int
     """Number of its colour and dashes, from 1."""
-    marks: tuple[Mark, ...]
+    marks: tuple[FrontierMark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ def frontier_plot(frontier: FoundFrontier) -> FrontierPlot:
     marked = {id(point) for point in frontier.marked}
     best = {id(point) for _, point in frontier.best if point}
 
-    def mark(label: str, point: FrontierPoint) -> Mark:
+    def mark(label: str, point: FrontierPoint) -> FrontierMark:
         (quick, slow), (low, high) = _ends(point.latency_s), _ends(point.rate)
-        return Mark(
+        return FrontierMark(
             horizontal.at(point.latency_s.value),
             _down(vertical, point.rate.value),
             (horizontal.at(quick), horizontal.at(slow)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from container_support import request_of, start
-from fake_server import latencies, under_load
+from fake_load_server import latencies, under_load
 
 from benchmarks import load
 from benchmarks.errors import BadRequest
