@@ -11,7 +11,7 @@ from pydantic import Field
 
 from orchestrator.analysis.answers import AnsweredRequests, answers
 from orchestrator.analysis.estimates import Estimate, estimate, variation
-from orchestrator.analysis.generation import GenerationFigures, generation_figures
+from orchestrator.analysis.generation import generation_times
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
 from orchestrator.analysis.token_times import TokenTimes
@@ -166,8 +166,6 @@ class RepeatMeasurement:
 
     requests: Annotated[AnsweredRequests | None, Field(exclude_if=_is_none)] = None
     """The answers to requests; None without load."""
-    generation: Annotated[GenerationFigures | None, Field(exclude_if=_is_none)] = None
-    """The times of generated tokens; None in other modes than `generate`."""
 
     tokens: Annotated[TokenTimes | None, Field(exclude_if=_is_none)] = None
     """The times of the tokens that it generated; None in modes that generate none."""
@@ -227,7 +225,7 @@ def repeat_measurement(
         scatter=repeat_scatter(result, epochs=in_epochs) if with_scatter else None,
         search=result.largest_batch,
         requests=answers(result, load) if load else None,
-        generation=generation_figures(result),
+        tokens=generation_times(result),
     )
 
 

@@ -19,10 +19,14 @@ class TokenTimes:
     """Median over the requests of the mean gap between tokens, without the first; None if none has two tokens."""
     between_p50_s: float | None
     """Median of the gaps between tokens of all requests together."""
+    between_p90_s: float | None
+    """Their 90th percentile; None for too few gaps to bound it, as of the 99th."""
     between_p99_s: float | None
     """Their 99th percentile; None for too few gaps to bound it."""
     tokens_per_s: float
     """All tokens, the first ones too, over the time from the first arrival to the last token."""
+    prefill: float | None = None
+    """The share of the time of all tokens that passed until the first ones; the rest is decoding. None under load."""
 
 
 def token_times(arrival_s: Sequence[float], token_s: Sequence[Sequence[float]]) -> TokenTimes:
@@ -37,13 +41,14 @@ def token_times(arrival_s: Sequence[float], token_s: Sequence[Sequence[float]]) 
     per_token = [statistics.fmean(each) for each in gaps if each]
     pooled = sorted(chain.from_iterable(gaps))
     took_s = max(moments[-1] for moments in token_s) - min(arrival_s)
-    p50, p99 = quantiles(pooled, (0.5, 0.99)) if pooled else (None, None)
+    p50, p90, p99 = quantiles(pooled, (0.5, 0.9, 0.99)) if pooled else (None, None, None)
     return TokenTimes(
         first_token_s=statistics.median(
             moments[0] - arrival for arrival, moments in zip(arrival_s, token_s, strict=True)
         ),
         per_token_s=statistics.median(per_token) if per_token else None,
         between_p50_s=p50,
+        between_p90_s=p90 if len(pooled) >= requests_for_bound(0.90) else None,
         between_p99_s=p99 if len(pooled) >= requests_for_bound(0.99) else None,
         tokens_per_s=sum(map(len, token_s)) / took_s,
     )

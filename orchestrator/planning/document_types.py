@@ -92,9 +92,7 @@ class GpuCell(TypedDict, total=False):
     mig: str
 
 
-class PlannedCell(
-    ShorterCell, SearchedCell, FrontierCell, LoadedCell, GeneratingCell, FedCell, SharedCell, GpuCell
-):
+class PlannedCell(ShorterCell, SearchedCell, FrontierCell, LoadedCell, GeneratingCell, FedCell, SharedCell, GpuCell):
     """A cell of a plan, as a flat row."""
 
     id: str

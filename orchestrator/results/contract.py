@@ -13,7 +13,7 @@ from orchestrator.modes.parts.lengths import OwnGeneration
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
 from orchestrator.results.facts import Facts
-from orchestrator.results.generation import TokenTimes
+from orchestrator.results.generation import StoredTokenTimes
 from orchestrator.results.largest_batch import LargestBatch
 from orchestrator.results.outputs import Outputs
 from orchestrator.results.requests import RequestMoments
@@ -350,7 +350,7 @@ class Result(Strict):
     """None in older results."""
     requests: Annotated[RequestMoments | None, Field(exclude_if=lambda requests: requests is None)] = None
     """The moments of every request; None without load."""
-    generation: Annotated[TokenTimes | None, Field(exclude_if=lambda times: times is None)] = None
+    generation: Annotated[StoredTokenTimes | None, Field(exclude_if=lambda times: times is None)] = None
     """The times of all tokens of the timed blocks; None in other modes than `generate`."""
     outputs: Annotated[Outputs | None, Field(exclude_if=lambda outputs: outputs is None)] = None
     """Of an operator; None in other modes, and where nothing is computed."""

@@ -9,7 +9,7 @@ _ROUNDING_S = 1e-6
 """What a sum of differences of clocks may be off by."""
 
 
-class TokenTimes(BaseModel):
+class StoredTokenTimes(BaseModel):
     """The times of the tokens of every timed generation, one after the other, read when each was on the host."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -20,7 +20,9 @@ class TokenTimes(BaseModel):
     """From each token to the next one of its generation: the decode steps; none where a generation is one token."""
 
 
-def broken_generation(times: TokenTimes, latency_s: tuple[float, ...], generations: int, output: int) -> str | None:
+def broken_generation(
+    times: StoredTokenTimes, latency_s: tuple[float, ...], generations: int, output: int
+) -> str | None:
     """Return what is wrong with the times of so many generations of so many tokens, in one line, or None."""
     first, between = len(times.first_token_s), len(times.between_tokens_s)
     if first != generations or between != generations * (output - 1):

@@ -15,7 +15,7 @@ from orchestrator.results.contract import (
     Request,
     Result,
 )
-from orchestrator.results.generation import TokenTimes, broken_generation
+from orchestrator.results.generation import StoredTokenTimes, broken_generation
 from orchestrator.results.largest_batch import LargestBatch, broken_search
 from orchestrator.results.requests import RequestMoments, broken_requests
 from orchestrator.results.scripts import contract as scripts
@@ -111,7 +111,7 @@ def _wrong_load(load: Load, batch_size: int, result: Result, moments: RequestMom
     return broken_requests(load, moments, result.latency_s, batch_size)
 
 
-def _wrong_generation(lengths: Generation, request: Request, result: Result, times: TokenTimes) -> str | None:
+def _wrong_generation(lengths: Generation, request: Request, result: Result, times: StoredTokenTimes) -> str | None:
     generations = sum(block.steps for block in result.blocks)
     return (
         _wrong_samples(request.batch_size * lengths.output, result)

@@ -11,9 +11,10 @@ from fake_generator import FakeGenerator
 from benchmarks import generation
 from benchmarks.errors import BadRequest
 from benchmarks.measure import Measurement
-from orchestrator.analysis.generation import GenerationFigures, generation_figures
-from orchestrator.results.contract import Result
-from orchestrator.results.generation import TokenTimes
+from orchestrator.analysis.generation import generation_times
+from orchestrator.analysis.token_times import TokenTimes
+from orchestrator.results.contract import Block, Result
+from orchestrator.results.generation import StoredTokenTimes
 
 OUTPUT = 8
 
@@ -24,8 +25,10 @@ def measured(generator: FakeGenerator, output: int = OUTPUT, **changes: Any) -> 
     return generation.measuring(generator.clock())(generator, request, 0, lambda _phase: None)
 
 
-def figures(measurement: Measurement) -> GenerationFigures:
-    found = generation_figures(Result.model_construct(generation=TokenTimes(**measurement.generation)))
+def figures(measurement: Measurement) -> TokenTimes:
+    stored = StoredTokenTimes(**measurement.generation)
+    blocks = tuple(Block(**block) for block in measurement.blocks)
+    found = generation_times(Result.model_construct(generation=stored, blocks=blocks))
     assert found is not None
     return found
 
@@ -43,21 +46,19 @@ def test_known_times_are_found() -> None:
     before = len(engine.seen) - timed
     times = later_s[before * (OUTPUT - 1) : (before + timed) * (OUTPUT - 1)]
     means = [statistics.fmean(times[at : at + OUTPUT - 1]) for at in range(0, len(times), OUTPUT - 1)]
-    assert found.generations == timed >= 4000
+    assert len(measurement.latency_s) == timed >= 4000
     assert found.first_token_s == pytest.approx(4 * statistics.median(first_s[before : before + timed]), rel=1e-6)
-    assert found.per_output_token_s == pytest.approx(statistics.median(means), rel=1e-6)
-    assert found.between_tokens is not None
+    assert found.per_token_s == pytest.approx(statistics.median(means), rel=1e-6)
     cuts = statistics.quantiles(times, n=100, method="inclusive")
-    shown = (found.between_tokens.p50_s, found.between_tokens.p90_s, found.between_tokens.p99_s)
+    shown = (found.between_p50_s, found.between_p90_s, found.between_p99_s)
     assert shown == pytest.approx((cuts[49], cuts[89], cuts[98]), rel=1e-6)
 
 
 def test_throughput_counts_every_token() -> None:
     measurement = measured(FakeGenerator(lambda _number: 0.03, lambda _step: 0.01))
 
-    for block in measurement.blocks:
-        assert block["samples"] == 3 * OUTPUT * block["steps"]
-        assert block["samples"] / block["wall_s"] == pytest.approx(3 * OUTPUT / 0.10)
+    assert all(block["samples"] == 3 * OUTPUT * block["steps"] for block in measurement.blocks)
+    assert figures(measurement).tokens_per_s == pytest.approx(3 * OUTPUT / 0.10)
 
 
 def test_first_token_is_not_in_the_others() -> None:
@@ -65,16 +66,15 @@ def test_first_token_is_not_in_the_others() -> None:
     slow, fast = (figures(measured(FakeGenerator(lambda _number, s=s: s, lambda _step: 0.01))) for s in (0.5, 0.03))
 
     assert slow.first_token_s == pytest.approx(0.5)
-    assert slow.per_output_token_s == pytest.approx(0.01) == fast.per_output_token_s
+    assert slow.per_token_s == pytest.approx(0.01) == fast.per_token_s
     assert slow.prefill == pytest.approx(0.5 / 0.57)
 
 
 def test_later_tokens_may_take_longer() -> None:
     found = figures(measured(FakeGenerator(lambda _number: 0.03, lambda step: 0.01 * (step + 1))))
 
-    assert found.per_output_token_s == pytest.approx(0.04)
-    assert found.between_tokens is not None
-    assert found.between_tokens.p50_s == pytest.approx(0.04)
+    assert found.per_token_s == pytest.approx(0.04)
+    assert found.between_p50_s == pytest.approx(0.04)
 
 
 def test_time_between_generations_is_throughput_alone() -> None:
@@ -89,7 +89,7 @@ def test_one_token_has_none_after_it() -> None:
     measurement = measured(FakeGenerator(lambda _number: 0.03, lambda _step: 0.01), output=1)
 
     found = figures(measurement)
-    assert (found.per_output_token_s, found.between_tokens, found.prefill) == (None, None, 1.0)
+    assert (found.per_token_s, found.between_p50_s, found.prefill) == (None, None, 1.0)
     assert measurement.latency_s == measurement.generation["first_token_s"]
 
 

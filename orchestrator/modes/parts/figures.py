@@ -76,6 +76,14 @@ class GeneratedTimes(Protocol):
         """From token to token without the first, median over the requests; None without a second token."""
 
     @property
+    def between_p50_s(self) -> float | None:
+        """The median of the gaps between tokens; None without a second token."""
+
+    @property
+    def between_p90_s(self) -> float | None:
+        """Their 90th percentile; None for too few of them."""
+
+    @property
     def between_p99_s(self) -> float | None:
         """The 99th percentile of the gaps between tokens; None for too few of them."""
 

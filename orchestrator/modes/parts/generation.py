@@ -14,6 +14,14 @@ def _per_token(repeat: RepeatFigures) -> float | None:
     return repeat.tokens.per_token_s if repeat.tokens else None
 
 
+def _between_p50(repeat: RepeatFigures) -> float | None:
+    return repeat.tokens.between_p50_s if repeat.tokens else None
+
+
+def _between_p90(repeat: RepeatFigures) -> float | None:
+    return repeat.tokens.between_p90_s if repeat.tokens else None
+
+
 def _between_p99(repeat: RepeatFigures) -> float | None:
     return repeat.tokens.between_p99_s if repeat.tokens else None
 
@@ -24,9 +32,11 @@ def _rate(repeat: RepeatFigures) -> float | None:
 
 FIRST_TOKEN: Final = Metric("time_to_first_token", "to the first token", "s", Better.LOWER, 0.02, _first_token)
 PER_TOKEN: Final = Metric("time_per_output_token", "per token after the first", "s", Better.LOWER, 0.02, _per_token)
-BETWEEN_TOKENS: Final = Metric(
-    "inter_token_latency_p99", "between tokens, 99th percentile", "s", Better.LOWER, 0.1, _between_p99
+BETWEEN_TOKENS: Final = (
+    Metric("inter_token_latency_p50", "between tokens, median", "s", Better.LOWER, 0.02, _between_p50),
+    Metric("inter_token_latency_p90", "between tokens, 90th percentile", "s", Better.LOWER, 0.05, _between_p90),
+    Metric("inter_token_latency_p99", "between tokens, 99th percentile", "s", Better.LOWER, 0.1, _between_p99),
 )
 TOKEN_RATE: Final = Metric("output_tokens_per_s", "tokens", "tokens/s", Better.HIGHER, 0.02, _rate)
-GENERATION: Final = (FIRST_TOKEN, PER_TOKEN, BETWEEN_TOKENS, TOKEN_RATE)
+GENERATION: Final = (FIRST_TOKEN, PER_TOKEN, *BETWEEN_TOKENS, TOKEN_RATE)
 """In the order in which they are shown."""
