@@ -7,9 +7,12 @@ import pytest
 
 from orchestrator import matrix, planning, resources
 from orchestrator.catalog import load, load_models
+from orchestrator.devices import Allocation
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.parity import checks
+from orchestrator.running.parity.content import content_of
+from orchestrator.running.requests import request_for
 
 CATALOG = load(resources.IMAGES / "catalog")
 MODELS = load_models(resources.BENCHMARKS / "models")
@@ -152,3 +155,21 @@ def test_matrix_of_today_plans() -> None:
     engines = {"onnxruntime", "openvino"}
     assert {cell.workload.mode for cell in plan.cells if cell.framework.name in engines} == {"infer"}
     assert {skip.reason.partition(" (")[0] for skip in plan.skips} == {"engines infer alone"}
+
+
+def test_requests_have_every_axis(tmp_path: Path) -> None:
+    cell = planned(tmp_path, "models: [{name: decoder, sequence: 16}]").cells[0]
+
+    request = request_for(cell, 0, "noop", 0, Allocation(cpus=(0,), gpus=()), pinned=True)
+
+    assert request.axes == dict(MODELS["decoder"].sizes["tiny"]) | {"sequence": 16}
+
+
+def test_answers_of_other_sizes_are_others(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("version: 1\nframeworks: [torch==2.13.0]\nmodels: [{name: decoder, sequence: [64, 16]}]\n")
+    asked = checks(planning.plan(matrix.load(path, CATALOG, MODELS), CATALOG, MODELS))
+
+    contents = {content_of(check, 0, [], (None, (), None)) for check in asked}
+
+    assert len(contents) == len(asked) == 2
