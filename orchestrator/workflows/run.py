@@ -126,8 +126,8 @@ def carry_out(job: Job, options: RunOptions, host: Host, go_on: str) -> None:
             with begun(job, setting, host) as surroundings:
                 if adaptive := until_decided(surroundings, policy, _asked_looks(options)):
                     adaptive.carry_out()
-                elif frontier := frontier_run(surroundings, policy):
-                    frontier.carry_out()
+                elif any(cell.frontier for cell in job.plan.cells):
+                    frontier_run(surroundings, policy).carry_out()
                 else:
                     list(execute(job.plan, surroundings, policy))
         except HostError as error:

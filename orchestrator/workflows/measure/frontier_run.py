@@ -43,10 +43,9 @@ def _after_the_first(series: FrontierSeries) -> Iterator[Cell]:
     yield from (cell for cell in series.cells if cell.workload.batch_size not in first)
 
 
-def frontier_run(around: Surroundings, policy: Policy) -> "FrontierRun | None":
-    """Return the run that has begun, if any of its cells is a part of a frontier."""
-    growing = growing_run(around.run)
-    return FrontierRun(around, policy, growing) if series_of(growing.plan.cells) else None
+def frontier_run(around: Surroundings, policy: Policy) -> "FrontierRun":
+    """Return the run that has begun, some of whose cells are a part of a frontier."""
+    return FrontierRun(around, policy, growing_run(around.run))
 
 
 @dataclass

@@ -11,7 +11,7 @@ from orchestrator.analysis.measurements import repeat_measurement
 from orchestrator.domain import Cell, Mode, Workload
 from orchestrator.modes import RULES
 from orchestrator.modes.parts.load import Load, Scenario
-from orchestrator.modes.requests import GOODPUT, IN_TIME
+from orchestrator.modes.requests import GOODPUT
 from orchestrator.results.contract import Request, Result
 from orchestrator.running.classify import discrepancy
 from tests.unit.running.running_fakes import a_cell, result_for
@@ -59,7 +59,6 @@ def test_figures_are_those_of_the_known_times() -> None:
     assert figures.requests.in_time == pytest.approx(0.99)
     assert figures.requests.waiting == pytest.approx(0.001 / (0.001 + SERVICE_S))
     assert (GOODPUT.take or float)(figures) == pytest.approx(0.99 * 50.0)
-    assert (IN_TIME.take or float)(figures) == pytest.approx(0.99)
     assert figures.latency is not None
     assert figures.latency.p50_s == pytest.approx(SERVICE_S)
     assert figures.requests.p90_bound_s == pytest.approx(SERVICE_S)
@@ -133,3 +132,10 @@ def test_late_arrival_offline_is_invalid() -> None:
 
     assert discrepancy(request(offline), late) is None
     assert "offline all arrive at once" in str(discrepancy(request(offline), result(offline, few, requests=moments)))
+
+
+def test_metrics_of_requests_widen_no_other_intervals() -> None:
+    """Levels are shared by as many metrics as the mode with the most of them has, whichever decide."""
+    training = {metric.name for metric in RULES["train"].metrics}
+
+    assert len(RULES["requests"].metrics) <= len(training - {"total_time", "accuracy"})

@@ -15,7 +15,7 @@ from orchestrator.modes.parts.early_stopping import requests_for_bound
 from orchestrator.modes.parts.frontier import SIZES
 from orchestrator.modes.parts.generation import GENERATION
 from orchestrator.modes.parts.load import REQUESTS, Scenario
-from orchestrator.modes.requests import GOODPUT, IN_TIME
+from orchestrator.modes.requests import GOODPUT
 from orchestrator.planning import plan
 from orchestrator.regression.rules import parse_gates
 from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
@@ -93,7 +93,7 @@ def test_metrics_of_the_page_decide() -> None:
 def test_tables_name_every_scenario_key_and_metric() -> None:
     assert {*(each.value for each in Scenario), *KEYS, "batch_size"} <= first_words("Scenarios")
     figures = first_words("What each figure means, and what others call it")
-    assert {metric.name for metric in (*GENERATION, GOODPUT, IN_TIME)} <= figures
+    assert {metric.name for metric in (*GENERATION, GOODPUT)} <= figures
 
 
 @pytest.mark.parametrize(
