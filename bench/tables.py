@@ -4,8 +4,8 @@
 
 The results are those of `bench.reports`, in 1 000 runs. Each side is a separate process that reads every table into
 Arrow. The files are read in one pass over all tables, which is the cheapest way there is. The time is the CPU time of
-the process, without the start of the interpreter and the imports. Before it is taken, every table of the one is compared
-with that of the other, value by value.
+the process, without the start of the interpreter and the imports. Before it is taken, every table of the one is
+compared with that of the other, value by value.
 """
 
 import argparse

@@ -181,7 +181,7 @@ class RepeatMeasurement:
         return {}
 
 
-def repeat_measurement(
+def repeat_measurement(  # noqa: PLR0913 - one repeat from its files, and what of it is wanted
     result: Result,
     create_s: float | None,
     telemetry: Telemetry | None = None,

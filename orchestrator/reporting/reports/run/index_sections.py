@@ -73,8 +73,8 @@ _HARNESS = (
 )
 _BADGES = (
     "✓ on green: measured, or decided as far as it can be. ○ on yellow: open, because it was not measured or the "
-    "repeats do not decide it. ✗ on red: it failed, or two cells do not do the same work. Grey: a fact, neither good nor "
-    "bad, such as the same speed or a failure that the matrix expects."
+    "repeats do not decide it. ✗ on red: it failed, or two cells do not do the same work. Grey: a fact, neither good "
+    "nor bad, such as the same speed or a failure that the matrix expects."
 )
 _DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 
