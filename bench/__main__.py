@@ -30,6 +30,7 @@ NAMES = (
     "sleeping",
     "clusters",
     "anonymised",
+    "site",
 )
 REAL = ("regress", "bisect", "serving_bisect", "nights", "precision", "corpus")
 """Regression tests in containers, which go on the page of detection and take hours."""

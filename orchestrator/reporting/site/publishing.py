@@ -2,21 +2,21 @@
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.errors import InputError
 from orchestrator.reporting.site.courses import Question, courses
-from orchestrator.reporting.site.encoding import Document, compact, digest, script
+from orchestrator.reporting.site.encoding import Document, compact, decoded, digest, script
 from orchestrator.reporting.site.figures import ORDER
 from orchestrator.reporting.site.folder import INDEX, PublishedRun, SiteFolder, open_folder
 from orchestrator.reporting.site.front import front_files, page
 from orchestrator.reporting.site.kept_records import claims_document
 from orchestrator.reporting.site.overall import Overall, StoredRun, overall
 from orchestrator.reporting.site.run_data import run_files
-from orchestrator.results.listing.stamps import stamp, stamped_checks, stamped_outcomes
+from orchestrator.results.listing.stamps import opened, stamp, stamped_checks
 from orchestrator.results.store import Run
 from orchestrator.wording import clean_line
 
@@ -88,52 +88,69 @@ def _runs(
     runs: Sequence[RunToPublish], place: SiteFolder, say: Callable[[str], None]
 ) -> tuple[list[StoredRun], dict[str, PublishedRun], int, list[str]]:
     """Return every run with its document, read again only if a file of it has changed."""
+    kept = {each.run.name: document for each in runs if (document := _kept(place, each.run)) is not None}
+    if len(runs) - len(kept) > 1:
+        say(f"reading {len(runs) - len(kept):,} of {len(runs):,} runs")
     stored: list[StoredRun] = []
     published: dict[str, PublishedRun] = {}
     problems: list[str] = []
-    stamps = {each.run.name: _stamp(each.run.folder) for each in runs}
-    new = [name for name, stamped in stamps.items() if name not in place.runs or place.runs[name].stamp != stamped]
-    if len(new) > 1:
-        say(f"reading {len(new):,} of {len(stamps):,} runs")
     for each in runs:
         name = each.run.name
-        document = _kept(place, name, stamps[name])
+        document = kept.get(name)
         if document is not None:
-            file = place.runs[name].file
-        else:
-            try:
-                made = run_files(each.run, each.cluster)
-            except (InputError, OSError) as error:
-                text = clean_line(str(error))
-                problems.append(text if name in text else f"{name}: {text}")
-                continue
-            document = made.document
-            for of_details, text in made.details.items():
-                place.add(of_details, text)
-            text = compact(document)
-            file = f"r-{digest(text)}"
-            place.add(file, script(file, text))
-        stored.append(StoredRun(file, document))
-        published[name] = PublishedRun(stamps[name], file)
-    return stored, published, len(new), problems
+            stored.append(StoredRun(place.runs[name].file, document))
+            published[name] = place.runs[name]
+            continue
+        try:
+            new, stamped = _read(each, place)
+        except (InputError, OSError) as error:
+            text = clean_line(str(error))
+            problems.append(text if name in text else f"{name}: {text}")
+            continue
+        stored.append(new)
+        published[name] = PublishedRun(stamped, new.file)
+    return stored, published, len(runs) - len(kept), problems
 
 
-def _kept(place: SiteFolder, name: str, stamped: str) -> Document | None:
+def _read(each: RunToPublish, place: SiteFolder) -> tuple[StoredRun, str]:
+    """Read a run and add its files. Return it with the stamp that its files had before."""
+    plan = each.run.plan()
+    stamped = _stamp(each.run.folder, [(cell.id, cell.repeats) for cell in plan.cells], has_checks=plan.parity)
+    made = run_files(each.run, each.cluster)
+    for of_details, details in made.details.items():
+        place.add(of_details, details)
+    text = compact(made.document)
+    file = f"r-{digest(text)}"
+    place.add(file, script(file, text))
+    return StoredRun(file, made.document), stamped
+
+
+def _kept(place: SiteFolder, run: Run) -> Document | None:
     """Return the document of a run that has not changed since it was published, with all its files still there."""
-    before = place.runs.get(name)
-    if before is None or before.stamp != stamped:
+    before = place.runs.get(run.name)
+    document = place.read(before.file) if before else None
+    if before is None or document is None:
         return None
-    document = place.read(before.file)
-    if document is None or not place.keep([before.file, *document["files"]]):
+    cells = zip(decoded(document["cells"]["id"]), document["planned"], strict=True)
+    if _stamp(run.folder, cells, has_checks=document["paired"]) != before.stamp:
         return None
-    return document
+    return document if place.keep([before.file, *document["files"]]) else None
 
 
-def _stamp(folder: Path) -> str:
-    """Return a text that changes if a file of a run is written again."""
-    whole = hashlib.sha256(repr([stamp(f"{folder}/{name}") for name in _RECORDS]).encode())
-    whole.update(repr(sorted(stamped_outcomes(folder))).encode())
-    whole.update(repr(sorted(stamped_checks(folder))).encode())
+def _stamp(folder: Path, cells: Iterable[tuple[str, int]], *, has_checks: bool) -> str:
+    """Return a text that changes if a file of a run, or of these cells, is written again.
+
+    An outcome is written last, so that it stands for all files of its repeat.
+    """
+    names = [*_RECORDS, *(f"{cell}/{repeat}/outcome.json" for cell, repeats in cells for repeat in range(repeats))]
+    try:
+        with opened(folder) as within:
+            stamps = [stamp(name, within) for name in names]
+    except OSError:
+        stamps = []
+    whole = hashlib.sha256(repr(stamps).encode())
+    if has_checks:
+        whole.update(repr(sorted(stamped_checks(folder))).encode())
     return whole.hexdigest()[:24]
 
 

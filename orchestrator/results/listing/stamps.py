@@ -13,10 +13,20 @@ Stamp = tuple[int, int]
 """Modification time in ns and size in bytes."""
 
 
-def stamp(path: Path | str) -> Stamp | None:
-    """Return the stamp of a file, or None if there is no such file."""
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """Open a folder for the stamps of files below it. Raises `OSError` where it is missing."""
+    within = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        stat = os.stat(path)  # noqa: PTH116 -- a `Path` for each takes far longer
+        yield within
+    finally:
+        os.close(within)
+
+
+def stamp(path: Path | str, within: int | None = None) -> Stamp | None:
+    """Return the stamp of a file, which may lie within a folder that is open, or None if there is no such file."""
+    try:
+        stat = os.stat(path, dir_fd=within)  # a `Path` for each takes far longer
     except OSError:
         return None
     return stat.st_mtime_ns, stat.st_size

@@ -26,7 +26,7 @@
         const x = d3.scaleLog([low, high], [left, side - 16]), y = d3.scaleLog([low, high], [height - 44, 14]);
         x.isLog = y.isLog = true;
         return bench.plot({
-          width: side, height, left, bottom: 44, right: 16, x, y, label: `Claims of ${study.title}`, xTitle: "published ratio", yTitle: "measured ratio", xText: bench.ratio, yText: bench.ratio,
+          width: side, height, left, bottom: 44, right: 16, x, y, label: `Claims of ${study.title}`, xTitle: "published ratio", yTitle: "measured ratio", xText: bench.ratioTick, yText: bench.ratioTick,
           parts: [
             s("rect", { class: "quarter", x: x(1), y: y(1), width: Math.max(0, x(high) - x(1)), height: Math.max(0, y(low) - y(1)) }), s("rect", { class: "quarter", x: x(low), y: y(high), width: Math.max(0, x(1) - x(low)), height: Math.max(0, y(1) - y(high)) }),
             s("line", { class: "one", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }),

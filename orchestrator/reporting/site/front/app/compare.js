@@ -65,7 +65,7 @@
         const y = d3.scaleLinear([0, shown.length], [14, 14 + shown.length * line]);
         const ticks = x.ticks(6).length > 8 ? [limits[0], Math.sqrt(limits[0]), 1, Math.sqrt(limits[1]), limits[1]] : [...new Set([1, ...x.ticks(Math.max(2, (width - left) / 90))])];
         return bench.plot({
-          width, height, left, right: 30, x, y, label: title, xTitle: "ratio, logarithmic", yTitle: "", xText: (value) => bench.ratio(value), yText: () => "", yTicks: [], xTicks: ticks.filter((value) => value >= limits[0] && value <= limits[1]),
+          width, height, left, right: 30, x, y, label: title, xTitle: "ratio, logarithmic", yTitle: "", xText: bench.ratioTick, yText: () => "", yTicks: [], xTicks: ticks.filter((value) => value >= limits[0] && value <= limits[1]),
           parts: [s("line", { class: "one", x1: x(1), x2: x(1), y1: 14, y2: height - 42 }), shown.map((pair, place) => {
             const at = y(place) + line * (narrow ? 0.7 : 0.5);
             const width_ = pair.width || 0;

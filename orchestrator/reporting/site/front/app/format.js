@@ -35,6 +35,7 @@
     if (value >= 100 || value < 0.01) return `${Number(value.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 })}×`;
     return `${value.toFixed(value >= 10 ? 1 : value > 0.9 && value < 1.1 ? 3 : 2)}×`;
   };
+  bench.ratioTick = (value) => `${Number(value.toPrecision(3))}×`;
   bench.capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
   bench.day = (text) => String(text).slice(0, 10);
   bench.moment = (text) => String(text).slice(0, 16).replace("T", " ");
