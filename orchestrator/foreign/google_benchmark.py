@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.foreign.model import ForeignBenchmark, ForeignContents, ForeignSamples
-from orchestrator.foreign.parts import CPU_TIME, TIME, Figure, Lenient, has_items
+from orchestrator.foreign.parts import CPU_TIME, ONE_PROCESS, TIME, Figure, Lenient, has_items
 from orchestrator.modes.parts.metrics import Better
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_FITTED = frozenset({"BigO", "RMS"})
+"""Rows about all sizes of a benchmark together, which no benchmark has measured."""
 _LACKS = "one repetition is no sample; run it with --benchmark_repetitions=10"
 _AGGREGATES = "the file has a mean and no repetitions; run it without --benchmark_report_aggregates_only"
 
@@ -22,6 +24,7 @@ class _GoogleRow(Lenient):
     time_unit: str = "ns"
     error_occurred: bool = False
     error_message: str = ""
+    skipped: bool = False
 
     @property
     def benchmark(self) -> str:
@@ -53,6 +56,8 @@ def contents(document: Any) -> ForeignContents:
     file = _GoogleFile.model_validate(document)
     rows: dict[str, list[_GoogleRow]] = {}
     for row in file.benchmarks:
+        if row.skipped or row.aggregate_name in _FITTED:
+            continue
         rows.setdefault(row.benchmark, []).append(row)
     cpus = file.context.num_cpus
     facts = {"hostname": file.context.host_name, "cpus": "" if cpus is None else str(cpus)}
@@ -75,6 +80,7 @@ def _benchmark(name: str, rows: Sequence[_GoogleRow]) -> ForeignBenchmark:
         for key in ("real_time", "cpu_time")
     )
     metrics = {TIME: wall, CPU_TIME: cpu}
+    note = ONE_PROCESS if len(repetitions) > 1 else ""
     return ForeignBenchmark(
         name,
         {
@@ -82,6 +88,7 @@ def _benchmark(name: str, rows: Sequence[_GoogleRow]) -> ForeignBenchmark:
             for metric, values in metrics.items()
             if values
         },
+        note=note,
     )
 
 

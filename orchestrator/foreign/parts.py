@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 TIME = "time"
 CPU_TIME = "cpu_time"
 MEMORY = "memory"
+ONE_PROCESS = "all samples are of one process: what differs from process to process is in no interval"
 _MOST_SINGLE = 60
 _STRETCHES = 30
 
@@ -43,5 +44,6 @@ def stretches(rounds: Sequence[float]) -> tuple[float, ...]:
 
 
 def stretched(count: int) -> str:
-    """Return a note on rounds that became stretches, or an empty text."""
-    return f"{count:,} rounds count as the medians of {_STRETCHES} stretches" if count > _MOST_SINGLE else ""
+    """Return a note on rounds of one process, and on how they became samples."""
+    of_stretches = f"{count:,} rounds count as the medians of {_STRETCHES} stretches; " if count > _MOST_SINGLE else ""
+    return of_stretches + ONE_PROCESS

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from orchestrator.foreign.model import ForeignBenchmark, ForeignContents, ForeignSamples
-from orchestrator.foreign.parts import MEMORY, TIME, Figure, Lenient, has_items
+from orchestrator.foreign.parts import MEMORY, ONE_PROCESS, TIME, Figure, Lenient, has_items
 from orchestrator.modes.parts.metrics import Better
 
 _METRICS = {"second": (TIME, "s"), "byte": (MEMORY, "B"), "integer": ("value", "")}
@@ -14,7 +14,6 @@ _FACTS = {
     "hostname": "hostname", "cpu": "cpu_model_name", "cpus": "cpu_count", "python": "python_version",
     "platform": "platform",
 }  # fmt: skip
-_ONE_PROCESS = "all values are of one process: what differs from process to process is in no interval"
 
 
 class _PyperfRun(Lenient):
@@ -59,7 +58,7 @@ def _benchmark(benchmark: _PyperfBenchmark, metadata: dict[str, Any]) -> Foreign
     metric, ours = _METRICS[unit]
     processes = [run.values for run in benchmark.runs if run.values]
     if len(processes) == 1:
-        samples = ForeignSamples(ours, Better.LOWER, processes[0], note=_ONE_PROCESS)
+        samples = ForeignSamples(ours, Better.LOWER, processes[0], note=ONE_PROCESS)
     else:
         samples = ForeignSamples(ours, Better.LOWER, tuple(map(statistics.median, processes)))
     return ForeignBenchmark(name, {metric: samples}, "" if processes else "it has no values")

@@ -4,7 +4,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 
 from orchestrator.cli.output import manner
 from orchestrator.cli.output.manner import Loudness
@@ -71,6 +70,8 @@ def address() -> str:
     named = os.environ.get(ADDRESS)
     if named is not None:
         return named
+    from importlib import metadata  # reading of packages takes longer than all else that a command line needs
+
     try:
         listed = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or []
     except metadata.PackageNotFoundError:

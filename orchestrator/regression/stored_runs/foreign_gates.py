@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.foreign.parts import CPU_TIME
 from orchestrator.modes.parts.metrics import Better
-from orchestrator.regression.rules import tolerance_share
+from orchestrator.regression.rules import BY_NAME, tolerance_share
 
 TOLERANCE = 0.02
 """As for our own throughput."""
@@ -52,12 +52,24 @@ def _gate(text: str, metrics: Collection[str]) -> ForeignGate:
     if better is not None and better not in _DIRECTIONS:
         raise ValueError(f"{better!r} is no direction; write {name}:lower or {name}:higher")
     return ForeignGate(
-        name, tolerance_share(match["tolerance"]) if match["tolerance"] else TOLERANCE, _DIRECTIONS.get(better or "")
+        name,
+        tolerance_share(match["tolerance"]) if match["tolerance"] else usual_tolerance(name),
+        _DIRECTIONS.get(better or ""),
     )
 
 
 def gate_of(metric: str, gates: Sequence[ForeignGate]) -> ForeignGate | None:
-    """Return the gate of a metric, or None if it only informs. Without gates all decide but the CPU time."""
-    if not gates:
-        return None if metric == CPU_TIME else ForeignGate(metric)
-    return next((gate for gate in gates if gate.metric == metric), None)
+    """Return the gate of a metric, or None if it only informs.
+
+    Without gates all decide but the CPU time, and those of our own metrics that decide by default.
+    """
+    if gates:
+        return next((gate for gate in gates if gate.metric == metric), None)
+    ours = BY_NAME.get(metric)
+    informs = metric == CPU_TIME or (ours is not None and not ours.gates)
+    return None if informs else ForeignGate(metric, usual_tolerance(metric))
+
+
+def usual_tolerance(metric: str) -> float:
+    """Return the tolerance of a metric of our own, or that of every other one."""
+    return BY_NAME[metric].tolerance if metric in BY_NAME else TOLERANCE

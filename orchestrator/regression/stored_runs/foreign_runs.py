@@ -12,7 +12,7 @@ from orchestrator.regression.judge.judge import compared_runs
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.model import Design, Judged, JudgedPair, Regression, SideRecord
 from orchestrator.regression.rules import LEAST_BLOCKS, Rules
-from orchestrator.regression.stored_runs.foreign_gates import TOLERANCE, ForeignGate, gate_of
+from orchestrator.regression.stored_runs.foreign_gates import ForeignGate, gate_of, usual_tolerance
 from orchestrator.wording import clean_line, listing, listing_of
 
 _UNKNOWN_DIRECTION = "the file does not say whether more of it is better"
@@ -173,7 +173,7 @@ class _FileJudge:
         given = [samples for side in sides for samples in side.values()]
         gate = self._gate(metric, (ones, others))
         better = gate.better if gate and gate.better else _direction(metric, (ones, others))
-        tolerance = gate.tolerance if gate else TOLERANCE
+        tolerance = gate.tolerance if gate else usual_tolerance(metric)
         unit = given[0].unit
         rule = MetricRule(
             Metric(metric, metric.replace("_", " "), unit, better or Better.EQUAL, tolerance, lambda _: None),

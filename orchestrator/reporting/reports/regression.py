@@ -143,8 +143,9 @@ def _full(regression: Regression) -> Iterator[Block]:
         yield verdict_table(heads, others)
     yield Items(_notes(regression))
     yield Paragraph(words.how(regression))
-    run, host, created_at = (clean_line(each) for each in (regression.run, regression.host, regression.created_at))
-    yield Paragraph(f"Run {run} on {host}, {created_at}.")
+    host = f" on {regression.host}" if regression.host else ""
+    moment = f", {regression.created_at}" if regression.created_at else ""
+    yield Paragraph(clean_line(f"Run {regression.run}{host}{moment}."))
 
 
 def _notes(regression: Regression) -> tuple[str, ...]:
@@ -186,9 +187,11 @@ def _answer(regression: Regression) -> Chip:
 
 def _facts(regression: Regression) -> Iterator[Fact]:
     yield Fact("Run", regression.run)
-    yield Fact("Started", "", regression.created_at)
+    if regression.created_at:
+        yield Fact("Started", "", regression.created_at)
     yield Fact("Runtime", regression.runtime)
-    yield Fact("Host", regression.host)
+    if regression.host:
+        yield Fact("Host", regression.host)
     ours, theirs = regression.baseline.python, regression.candidate.python
     if ours:
         yield Fact("Python", ours if ours == theirs else f"{ours} against {theirs}")

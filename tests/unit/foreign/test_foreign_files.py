@@ -116,6 +116,23 @@ def test_an_error_of_google_benchmark_fails(tmp_path: Path) -> None:
     assert benchmark.failure == "no device"
 
 
+def test_rows_that_measure_nothing_are_left_out(tmp_path: Path) -> None:
+    """Fits over all sizes are no benchmarks, and what was skipped is not there."""
+    content = document(GOOGLE)
+    fitted = {"name": "Wait_BigO", "run_name": "Wait", "run_type": "aggregate", "aggregate_name": "BigO"}
+    skipped = {"name": "Gone", "run_name": "Gone", "skipped": True, "skip_message": "no device"}
+    content["benchmarks"] += [fitted, skipped]
+
+    assert list(read(written(tmp_path / "rows.json", content)).benchmarks) == ["Wait/iterations:3/real_time"]
+
+
+@pytest.mark.parametrize("tool", [GOOGLE, PYTEST])
+def test_one_process_is_noted(tool: str) -> None:
+    (benchmark,) = read(real(tool, "before")).benchmarks.values()
+
+    assert "of one process" in f"{benchmark.note} {benchmark.metrics['time'].note}"
+
+
 @pytest.mark.parametrize(("unit", "seconds"), [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)])
 def test_times_of_google_benchmark_are_seconds(unit: str, seconds: float, tmp_path: Path) -> None:
     content = document(GOOGLE)

@@ -1,5 +1,6 @@
 """The judgement of files of other tools: a planted slowdown is found, and equal files alarm nobody."""
 
+import math
 import random
 from collections import Counter
 from pathlib import Path
@@ -69,6 +70,36 @@ def test_redrawn_files_are_judged_right(tool: str, tmp_path: Path) -> None:
     assert verdicts[1.05][Verdict.SLOWER] >= 0.95 * drawn
     assert verdicts[1.0][Verdict.SLOWER] + verdicts[1.0][Verdict.FASTER] <= 0.01 * drawn
     assert verdicts[1.0][Verdict.SAME] >= 0.8 * drawn
+
+
+def _alike(draw: random.Random, path: Path) -> Path:
+    """Write a file whose many rounds follow each other: each is like the one before."""
+    content, level, rounds = document(PYTEST), 0.0, []
+    for _ in range(5000):
+        level = 0.9 * level + draw.gauss(0, 0.01)
+        rounds.append(0.05 * math.exp(level))
+    content["benchmarks"][0]["stats"]["data"] = rounds
+    return written(path, content)
+
+
+def test_rounds_that_are_alike_alarm_nobody(tmp_path: Path) -> None:
+    """With no tolerance at all, equal files alarm about as often as α says. Taken one by one, rounds would in most."""
+    draw, drawn = random.Random("alike"), examples(300)
+    alarms = 0
+    for _ in range(drawn):
+        one, other = (_alike(draw, tmp_path / f"{name}.json") for name in ("one", "other"))
+        alarms += deciding(compared(one, other, "time=0%")).verdict in {Verdict.SLOWER, Verdict.FASTER}
+
+    assert alarms <= 0.05 * drawn + 3 * math.sqrt(0.05 * 0.95 * drawn)
+
+
+def test_our_own_metrics_decide_as_usual(tmp_path: Path) -> None:
+    paths = [_bencher(tmp_path, name, throughput=100.0, latency_p99=0.1, cold_start=2.0) for name in ("a", "b")]
+    (pair,) = compared(*paths).pairs
+
+    assert {each.metric: (each.gates, each.tolerance) for each in pair.metrics} == {
+        "throughput": (True, 0.02), "latency_p99": (False, 0.1), "cold_start": (False, 0.05),
+    }  # fmt: skip
 
 
 def test_several_files_are_several_runs(tmp_path: Path) -> None:
