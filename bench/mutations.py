@@ -70,7 +70,7 @@ def corpus() -> list[bytes]:
 
     A catalog is none.
     """
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     shown = [block for page in pages for block in re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
     matrices = [block for block in shown if re.search(r"^(frameworks|scripts):", block, re.MULTILINE)]
     return [(ROOT / "matrix.yaml").read_bytes(), *(_whole(block).encode() for block in matrices)]

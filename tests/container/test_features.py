@@ -16,7 +16,8 @@ from benchmarks.vocabulary import features, graph, losses, optimizers
 from benchmarks.vocabulary.layers import Net
 from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.catalog.model_files.definitions import builders
-from orchestrator.resources import BENCHMARKS, ROOT
+from orchestrator.resources import BENCHMARKS
+from tests.documented import whole
 
 HEAD = """
 TITLE = "Wide"
@@ -191,7 +192,7 @@ def documented(cell: str) -> frozenset[str]:
 
 def test_the_table_of_what_builders_lack_is_true() -> None:
     """A builder may be missing from the table, as a new framework needs no edit of a page."""
-    section = (ROOT / "docs" / "models.md").read_text().split("\n## Features")[1].split("\n## ")[0]
+    section = whole("models.md").split("\n## Features")[1].split("\n## ")[0]
     rows = [row.split(" | ") for row in re.findall(r"^\| (`.*) \|$", section, re.MULTILINE)]
     shown = {builder: documented(cell) for names, cell in rows for builder in re.findall(r"`(\w+)`", names)}
 

@@ -11,9 +11,9 @@ import pytest
 from benchmarks import models, own_models
 from benchmarks.vocabulary import counting, graph
 from benchmarks.vocabulary.layers import Net
-from tests.documented import blocks
+from tests.documented import blocks, whole
 
-PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+PAGE = whole("models.md")
 MODELS = [*blocks("models.md", "A model", "python"), *blocks("models.md", "The vocabulary", "python")]
 
 
@@ -31,7 +31,7 @@ def test_a_model_on_the_page_is_one(tmp_path: Path, text: str) -> None:
 
 def test_the_page_lists_every_model_with_its_facts() -> None:
     """By the files themselves: parameters, multiply-adds, batch and optimizer."""
-    rows = re.findall(r"^\| (?:W\d+|–) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (?:W\d+|–) \| (.*) \|$", PAGE, re.MULTILINE)
     shown = {row.split(" | ")[0].strip("`"): tuple(row.split(" | ")[2:6]) for row in rows}
 
     facts = {}
@@ -49,7 +49,7 @@ def test_the_page_lists_every_model_with_its_facts() -> None:
 
 
 def test_the_table_has_every_call_with_its_parameters() -> None:
-    shown = dict(re.findall(r"`(\w+)\(([^`]*)\)`", PAGE.read_text().split("## The vocabulary")[1].split("\n## ")[0]))
+    shown = dict(re.findall(r"`(\w+)\(([^`]*)\)`", PAGE.split("## The vocabulary")[1].split("\n## ")[0]))
 
     calls = {name: value for name, value in inspect.getmembers(Net, inspect.isfunction) if not name.startswith("_")}
     assert set(shown) == set(calls)

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from orchestrator.resources import ROOT
+from tests.documented import whole
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = whole("architecture.md")
 WAYS = PAGE.partition("## Four ways")[2].partition("\n## ")[0]
 STEPS = re.findall(r"`([a-z_/]+\.py)` `(\w+)`", WAYS)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.analysis.comparison import Look, compare, looks
-from orchestrator.resources import ROOT
+from tests.documented import whole
 from tests.effort import examples
 
 
@@ -78,7 +78,7 @@ def test_all_intervals_hold_the_truth_but_for_alpha() -> None:
 
 
 def test_program_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "regression.md").read_text()
+    page = whole("regression.md")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
 
     exec(compile(program, "docs/regression.md", "exec"), {})

@@ -12,10 +12,10 @@ from orchestrator.cli.program import program
 from orchestrator.clusters import site
 from orchestrator.clusters.site.file import SiteFile
 from orchestrator.clusters.site.pods import KubernetesEntry
-from orchestrator.resources import ROOT
+from tests.documented import whole
 
-PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-KUBERNETES = (ROOT / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+PAGE = whole("cluster.md")
+KUBERNETES = whole("kubernetes.md")
 BOTH = f"{PAGE}\n{KUBERNETES}"
 SITES = re.findall(r"^```yaml\n(.*?)^```$", BOTH, re.MULTILINE | re.DOTALL)
 LINES = [

@@ -36,6 +36,7 @@ from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
 from orchestrator.workflows.ship.push import PushResult
 from tests import exported
+from tests.documented import whole
 from tests.unit.cli.conftest import Program
 from tests.unit.workflows.fleet.judged import JUDGED
 
@@ -162,7 +163,7 @@ def test_every_document_has_a_command() -> None:
 
 
 def test_every_document_is_on_the_page() -> None:
-    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    page = whole("report.md")
     rows = re.findall(r"^\| (`[a-z`, -]+`) \| `", page.partition("## For programs")[2], re.MULTILINE)
     named = [name for row in rows for name in re.findall(r"`([a-z-]+)`", row)]
 

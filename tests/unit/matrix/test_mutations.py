@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from bench.mutations import corpus, mutated
 from orchestrator.cli.program import run
 from orchestrator.resources import ROOT
+from tests.documented import pages
 from tests.effort import examples
 
 MATRICES = corpus()
-OF_OTHER_FILES = {"catalog.md", "cluster.md", "hugging_face.md", "kubernetes.md", "nightly.md"}
-"""Pages whose YAML is no matrix, with tests of their own."""
+OF_OTHER_FILES = {"catalog", "cluster", "hugging_face", "kubernetes", "nightly"}
+"""Pages and folders of pages whose YAML is no matrix, with tests of their own."""
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +42,12 @@ def test_every_documented_matrix_is_mutated() -> None:
     """Every matrix that a page of the documentation shows is among those that are mutated."""
     shown = b"\n".join(MATRICES)
 
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *pages()):
         blocks = re.findall(r"^```yaml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
         for block in blocks:
-            assert block.encode() in shown or page.name in OF_OTHER_FILES, f"{page.name} shows {block}"
+            assert block.encode() in shown or {page.stem, page.parent.name} & OF_OTHER_FILES, (
+                f"{page.name} shows {block}"
+            )
     assert b"registry.corp/ml/torch" in shown, "a part of a matrix, on the catalog's page"
 
 

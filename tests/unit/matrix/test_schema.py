@@ -8,12 +8,11 @@ import yaml
 
 from orchestrator import catalog, matrix, resources
 from orchestrator.catalog import source
+from tests.documented import whole
 
 ROOT = Path(__file__).parent.parent.parent.parent
 PUBLISHED = ROOT / "docs" / "schemas" / "matrix.schema.json"
-EXAMPLES = re.findall(
-    r"^```yaml\n(.*?)^```$", (ROOT / "docs" / "matrix.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
-)
+EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", whole("matrix.md"), re.MULTILINE | re.DOTALL)
 
 
 def valid(document: object) -> bool:

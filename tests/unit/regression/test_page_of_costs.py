@@ -9,9 +9,10 @@ import typer
 
 from orchestrator.cli.program import program
 from orchestrator.resources import ROOT
+from tests.documented import whole
 
 PROGRAM: Any = typer.main.get_command(program())
-PAGE = (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+PAGE = whole("cost.md")
 FOUND = json.loads((ROOT / "docs" / "detection.json").read_text(encoding="utf-8"))
 BOTH_SIDES = 2
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.resources import ROOT
+from tests.documented import whole
 
-PAGE = (ROOT / "docs" / "traps.md").read_text(encoding="utf-8")
+PAGE = whole("traps.md")
 ROWS = {
     "SK Telecom 2018": 10,
     "ANU 2019": 7,

@@ -8,12 +8,12 @@ import pytest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.modes import METRICS
-from orchestrator.resources import ROOT
 from orchestrator.results.results_folder import runs
+from tests.documented import whole
 from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 
-PAGE = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
+PAGE = whole("regression.md")
 ITSELF = ("regress", "--baseline", "noop==1", "--candidate", "noop==1", "--runtime", "host", "--idle-wait", "0")
 FEW = ("--repeats", "2", "--extra-repeats", "0", "--no-confirm")
 

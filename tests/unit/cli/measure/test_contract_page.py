@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-from orchestrator.resources import ROOT
 from orchestrator.running.attempts import set_aside
 from orchestrator.workflows.inputs.stored_runs import STORED_MODELS
+from tests.documented import whole
 from tests.unit.cli.conftest import Program
 
-PAGE = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+PAGE = whole("contract.md")
 
 
 def listed(indent: int) -> set[str]:

@@ -16,8 +16,8 @@ from orchestrator.devices.watch.marks import (
 )
 from orchestrator.devices.watch.processes import OwnProcesses
 from orchestrator.devices.watch.series import device
-from orchestrator.resources import ROOT
 from orchestrator.results.telemetry.contract import GpuSeries, Telemetry
+from tests.documented import whole
 from tests.unit.devices.watch.fake_driver import GPU_A, FakeDriver
 
 MIB = 2**20
@@ -55,7 +55,7 @@ def test_xids_tell_whose_fault_it_is() -> None:
 
 
 def test_the_page_lists_the_xids_of_a_gpu() -> None:
-    text = " ".join((ROOT / "docs/gpu.md").read_text().split())
+    text = " ".join(whole("gpu.md").split())
     (listed,) = re.findall(r"the GPU reset or its host restarted \(([0-9, ]+)\)", text)
 
     assert [int(number) for number in listed.split(", ")] == list(RESETS)

@@ -8,6 +8,7 @@ from orchestrator import matrix, planning
 from orchestrator.catalog import load, load_models
 from orchestrator.domain import Framework, Plan
 from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
+from tests.documented import whole
 
 STUDIES = {
     "S1": "sktelecom-2018",
@@ -32,7 +33,7 @@ def _planned(name: str) -> Plan:
 
 
 def test_the_page_says_which_study_has_a_model() -> None:
-    page = (ROOT / "docs" / "models.md").read_text()
+    page = whole("models.md")
     shown = dict(re.findall(r"^\| W\d+ \| `(\w+)` \| ([^|]+) \|", page, re.MULTILINE))
 
     planned = {key: {cell.workload.model for cell in _planned(name).cells} for key, name in STUDIES.items()}

@@ -8,10 +8,10 @@ from orchestrator.matrix import load as load_matrix
 from orchestrator.matrix.studies.shapes import ClaimEntry, StudyEntry
 from orchestrator.planning import plan
 from orchestrator.reporting.findings.claim_findings import ClaimVerdict
-from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
-from tests.documented import introduction
+from orchestrator.resources import BENCHMARKS, IMAGES
+from tests.documented import introduction, whole
 
-PAGE = (ROOT / "docs" / "study-files.md").read_text(encoding="utf-8")
+PAGE = whole("study-files.md")
 
 
 def _first_cells(heading: str) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from orchestrator.regression.judge.reliability import more_often_by_chance
-from orchestrator.resources import ROOT
+from tests.documented import whole
 
 
 def test_chance_of_failures_is_that_of_fisher() -> None:
@@ -24,7 +24,7 @@ def test_chance_is_that_of_scipys_one_sided_test(counts: tuple[int, int, int, in
 
 
 def test_as_many_failures_show_as_the_page_says() -> None:
-    assert "it takes 4 of 6 repeats against none, or 5 of 24" in (ROOT / "docs" / "regression.md").read_text()
+    assert "it takes 4 of 6 repeats against none, or 5 of 24" in whole("regression.md")
     for enough, repeats in ((4, 6), (5, 24)):
         assert more_often_by_chance(enough, repeats, 0, repeats) <= 0.05
         assert more_often_by_chance(enough - 1, repeats, 0, repeats) > 0.05

@@ -18,7 +18,7 @@ from orchestrator.regression.rules import BY_NAME, blocks_needed, parse_gates, s
 from orchestrator.regression.sides import Side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
-from orchestrator.resources import ROOT
+from tests.documented import whole
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
 from tests.unit.reporting import synthetic
 
@@ -126,7 +126,7 @@ def test_page_names_slow_steps_without_p99() -> None:
     """Beyond 30 s for 100 steps, no repeat has a p99."""
     needed = least_steps_of_a_repeat(0.99)
     slowest = LATENCY_LIMIT_S / needed
-    page = " ".join((ROOT / "docs" / "regression.md").read_text(encoding="utf-8").split())
+    page = " ".join(whole("regression.md").split())
 
     assert latency_steps(LATENCY_STEPS, {"wall_s": 0.99 * slowest, "steps": 1}) >= needed
     assert latency_steps(LATENCY_STEPS, {"wall_s": 1.02 * slowest, "steps": 1}) < needed

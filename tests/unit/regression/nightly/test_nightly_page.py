@@ -19,18 +19,18 @@ from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.settings import AnchorEntry, NightlyFile, WebhookEntry
 from orchestrator.regression.nightly.state import Judgement
-from tests.documented import blocks
+from tests.documented import blocks, whole
 
 FOLDER = resources.ROOT / "docs" / "nightly"
 
 
 @pytest.mark.parametrize("section", ["Set-up in five minutes", "Watch a package"])
 def test_the_files_of_the_page_are_right(section: str, tmp_path: Path) -> None:
-    (text,) = blocks("nightly.md", section, "yaml")
     (tmp_path / "matrix.yaml").touch()
-    (tmp_path / "nightly.yaml").write_text(text)
+    for text in blocks("nightly.md", section, "yaml"):
+        (tmp_path / "nightly.yaml").write_text(text)
 
-    load(tmp_path / "nightly.yaml", load_catalog(resources.IMAGES / "catalog"))
+        load(tmp_path / "nightly.yaml", load_catalog(resources.IMAGES / "catalog"))
 
 
 def test_the_shipped_nightly_file_is_right(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_shipped_nightly_file_is_right(tmp_path: Path) -> None:
 def test_every_documented_command_is_understood() -> None:
     """Every command of the page and of the templates is one that the program understands."""
     (history,) = blocks("nightly.md", "History", "sh")
-    pages = [(resources.ROOT / "docs" / "nightly.md").read_text(), *(path.read_text() for path in FOLDER.iterdir())]
+    pages = [whole("nightly.md"), *(path.read_text() for path in FOLDER.iterdir())]
     found = [*history.splitlines(), *re.findall(r"orchestrator nightly[^'\n>`]*", "\n".join(pages))]
     assert len(found) > 8
     for line in found:
@@ -64,7 +64,7 @@ def test_every_documented_command_is_understood() -> None:
 
 def rows(section: str) -> list[str]:
     """The lines of the tables in a section, below their heads."""
-    text = (resources.ROOT / "docs" / "nightly.md").read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    text = whole("nightly.md").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     return [line for line in text.splitlines() if line.startswith("| `")]
 
 

@@ -23,8 +23,8 @@ from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.reporting.reports.watch import WATCH
-from orchestrator.resources import ROOT
 from orchestrator.workflows.outputs import chosen_format
+from tests.documented import whole
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.nightly.watch_records import a_watch
@@ -110,7 +110,7 @@ def test_a_history_has_a_row_for_each_run() -> None:
 
 
 def test_the_page_of_reports_lists_every_format() -> None:
-    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    page = whole("report.md")
     listed = re.findall(
         r"^\| `([\w-]+)` \| (.*?) ?\| ", page.partition("| format | ending |")[2].partition("\n\n")[0], re.M
     )
