@@ -1,0 +1,66 @@
+"""Reference pages of the commands, made from the options that the program parses."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+import typer
+
+from bench.documentation.cells import cell, code
+from orchestrator.cli import program
+
+FOLDER = "reference/commands"
+GROUPS = {
+    "measure": "Measure", "look": "Look at results", "compare": "Compare", "ship": "Carry", "host": "The host",
+}  # fmt: skip
+_EVERYWHERE = {"quiet", "verbose", "color", "help"}
+
+
+def pages() -> Mapping[str, str]:
+    """Return the text of a page for each command, and of one that lists them, by path."""
+    group: Any = typer.main.get_group(program.program())
+    context = group.make_context("orchestrator", ["plan"], resilient_parsing=True)
+    texts = {"reference/commands.md": _index()}
+    for name in program.COMMANDS:
+        _, command, _ = group.resolve_command(context, [name])
+        texts[f"{FOLDER}/{name}.md"] = "\n".join(_page(name, command, context))
+    return texts
+
+
+def _index() -> str:
+    lines = ["# Commands", "", "`orchestrator --help` lists the same. The help of each command ends with examples.", ""]
+    for group, names in groupby(program.COMMANDS, lambda name: program.COMMANDS[name][0].partition(".")[0]):
+        lines += [f"## {GROUPS.get(group, group.capitalize())}", "", "| command | what it does |", "|---|---|"]
+        lines += [f"| [`{name}`](commands/{name}.md) | {cell(program.COMMANDS[name][1])} |" for name in names]
+        lines.append("")
+    lines += ["Every command takes `--quiet`, `--verbose`, `--color` and `--help`.",
+              "[Exit codes](exit-codes.md) are the same for all commands."]  # fmt: skip
+    return "\n".join([*lines, ""])
+
+
+def _page(name: str, command: Any, parent: Any, depth: str = "") -> Iterator[str]:
+    context = typer.Context(command, parent=parent, info_name=name)
+    if not depth:
+        yield f"# orchestrator {name}\n"
+    yield f"{_prose(command.help or program.COMMANDS[name][1])}\n"
+    yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
+    arguments, options = [], []
+    for each in command.get_params(context):
+        record = each.get_help_record(context)
+        if record and each.name not in _EVERYWHERE:
+            (options if record[0].startswith("-") else arguments).append(record)
+    for title, rows in (("argument", arguments), ("option", options)):
+        if rows:
+            yield f"| {title} | what it does |\n|---|---|"
+            yield "\n".join(f"| {code(opts)} | {cell(text)} |" for opts, text in rows) + "\n"
+    if command.epilog:
+        lines = [line.strip() for line in re.sub("\b", "", command.epilog).strip().splitlines()[1:]]
+        yield "Examples:\n\n```sh\n" + "\n".join(line for line in lines if line) + "\n```\n"
+    for below, sub in getattr(command, "commands", {}).items():
+        yield f"## {name} {below}\n"
+        yield from _page(below, sub, context, depth="below")
+
+
+def _prose(text: str) -> str:
+    return " ".join(text.replace("\b", "").split())

@@ -1,0 +1,57 @@
+"""Hooks of mkdocs: the reference pages are made from the program whenever the site is built."""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from mkdocs.structure.files import File, Files
+
+from bench.documentation import command_pages, program_pages, schema_pages
+
+COMMANDS, FUNCTIONS = "reference/commands/", "reference/api/"
+
+
+def generated() -> dict[str, str]:
+    """Return the text of every page that is made from the program, by path."""
+    return {**command_pages.pages(), **schema_pages.pages(), **program_pages.pages()}
+
+
+def on_config(config: Any) -> Any:
+    """Add the pages of commands and functions to the navigation, each below its list."""
+    config.nav = _extended(config.nav, sorted(generated()))
+    return config
+
+
+def _extended(nav: list[Any], paths: list[str]) -> list[Any]:
+    """Return a navigation in which `reference/commands/` and `reference/api/` are the pages in these folders."""
+    found: list[Any] = []
+    for entry in nav:
+        if isinstance(entry, str) and entry.endswith("/"):
+            found += [{path.removeprefix(entry).removesuffix(".md"): path} for path in paths if path.startswith(entry)]
+        elif isinstance(entry, dict) and any(isinstance(value, list) for value in entry.values()):
+            found.append({name: _extended(value, paths) for name, value in entry.items()})
+        else:
+            found.append(entry)
+    return found
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made from the program."""
+    for path, text in generated().items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """Name files of the repository that are not on the site in place of a link to them."""
+    folder = Path(config.docs_dir, page.file.src_uri).parent
+
+    def named(link: re.Match[str]) -> str:
+        place = os.path.relpath(folder / link["to"].partition("#")[0], config.docs_dir)
+        return f"{link['text']} (`{place.removeprefix('../')}`)" if place.startswith("../") else link[0]
+
+    return re.sub(r"\[(?P<text>[^\[\]]*)\]\((?P<to>\.\.[^()\s]*)\)", named, markdown)
