@@ -15,6 +15,21 @@ GROUPS = {
     "measure": "Measure", "look": "Look at results", "compare": "Compare", "ship": "Carry", "host": "The host",
 }  # fmt: skip
 _EVERYWHERE = {"quiet", "verbose", "color", "help"}
+_EVERY_COMMAND = """\
+## Options of every command
+
+They stand before the name of the command or after it.
+
+| option | what it does |
+|---|---|
+| `-q`, `--quiet` | only errors on stderr: no progress, no notices |
+| `-v`, `--verbose` | every event on stderr in a line with its time, phases inside a repeat too |
+| `--color auto\\|always\\|never` | colors; `auto`: on a terminal, unless `NO_COLOR` is set, and everywhere with `FORCE_COLOR` |
+| `--help` | the options of a command, with examples |
+
+[Exit codes](exit-codes.md) are the same for all commands. With `--json`, stdout holds one document
+[in an envelope](../report.md#for-programs), and stderr only lines of JSON.
+"""
 
 
 def pages() -> Mapping[str, str]:
@@ -34,9 +49,7 @@ def _index() -> str:
         lines += [f"## {GROUPS.get(group, group.capitalize())}", "", "| command | what it does |", "|---|---|"]
         lines += [f"| [`{name}`](commands/{name}.md) | {cell(program.COMMANDS[name][1])} |" for name in names]
         lines.append("")
-    lines += ["Every command takes `--quiet`, `--verbose`, `--color` and `--help`.",
-              "[Exit codes](exit-codes.md) are the same for all commands."]  # fmt: skip
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, _EVERY_COMMAND])
 
 
 def _page(name: str, command: Any, parent: Any, depth: str = "") -> Iterator[str]:

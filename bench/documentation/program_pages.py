@@ -6,6 +6,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from bench.documentation.cells import cell
@@ -75,7 +76,7 @@ def _texts(options: type) -> Mapping[str, str]:
     for owner in reversed([each for each in options.__mro__ if dataclasses.is_dataclass(each)]):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
         body = getattr(tree, "body", [])
-        for field, after in zip(body, body[1:], strict=False):
+        for field, after in pairwise(body):
             if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(field.target, ast.Name):
                 texts[field.target.id] = str(ast.literal_eval(after.value))
     return texts
@@ -90,8 +91,10 @@ def _default(field: Any) -> str:
 
 def _metrics() -> Iterator[str]:
     yield "# Metrics\n"
-    yield "[Metrics that decide](../regression/metrics.md) says how they are used. `--metric NAME=2%` sets a tolerance.\n"
-    yield "| metric | title | unit | better | tolerance | decides by default | known exactly |\n|---|---|---|---|--:|---|---|"
+    yield "[Metrics that decide](../regression/metrics.md) says how they are used."
+    yield "`--metric NAME=2%` sets a tolerance.\n"
+    yield "| metric | title | unit | better | tolerance | decides by default | known exactly |"
+    yield "|---|---|---|---|--:|---|---|"
     for metric in METRICS:
         words = ("yes" if metric.gates else "no", "yes" if metric.is_exact else "no")
         tolerance = f"{metric.tolerance * 100:g} %"

@@ -58,25 +58,27 @@ def _default(value: Mapping[str, Any]) -> str:
 def _kind(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     """Return what a value may be, in a few words."""
     if "$ref" in value:
-        name = value["$ref"].rpartition("/")[2]
-        target = definitions.get(name, {})
-        if "enum" in target:
-            return _values(target["enum"])
-        return f"[{name}](#{name.lower()})" if target.get("properties") else name
+        return _named(value["$ref"].rpartition("/")[2], definitions)
     if "enum" in value or "const" in value:
         return _values(value.get("enum", [value.get("const")]))
-    for several in ("anyOf", "oneOf"):
-        if several in value:
-            kinds = dict.fromkeys(_kind(each, definitions) for each in value[several] if each.get("type") != "null")
-            return " or ".join(kinds)
+    choices = value.get("anyOf") or value.get("oneOf")
+    if choices is None and isinstance(value.get("type"), list):
+        choices = [{**value, "type": each} for each in value["type"]]
+    if choices:
+        return " or ".join(dict.fromkeys(_kind(each, definitions) for each in choices if each.get("type") != "null"))
     kind = value.get("type", "anything")
-    if isinstance(kind, list):
-        return " or ".join(_kind({**value, "type": each}, definitions) for each in kind if each != "null")
     if kind == "array":
         return f"list of {_kind(value.get('items', {}), definitions)}"
     bounds = [f"{word} {value[key]:,}" for key, word in (("minimum", "≥"), ("maximum", "≤")) if key in value]
     names = {"object": "mapping", "string": "text", "integer": "whole number", "boolean": "true or false"}
     return " ".join([names.get(kind, str(kind)), *bounds])
+
+
+def _named(name: str, definitions: Mapping[str, Any]) -> str:
+    target = definitions.get(name, {})
+    if "enum" in target:
+        return _values(target["enum"])
+    return f"[{name}](#{name.lower()})" if target.get("properties") else name
 
 
 def _values(values: list[Any]) -> str:
