@@ -102,7 +102,7 @@ test-podman-rootless: $(VENV)/installed-dev ## those that start no run, on a roo
 		$(PYTEST) tests/docker/test_limits_of_engines.py tests/docker/test_images.py $(ARGS)
 
 .PHONY: lint
-lint: style types ## format, lint, types
+lint: style types docs ## format, lint, types, and the documentation without a dead link
 
 .PHONY: style
 style: $(VENV)/installed-dev
@@ -133,12 +133,24 @@ counts: $(VENV)/installed ## how easily the code reads: files a folder, imports 
 man: $(VENV)/installed ## manual pages and completion scripts in share/, from the options of the commands
 	$(BIN)/python -m orchestrator.cli.manual share
 
+# Material for MkDocs says at each build that it has a successor.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
+
+.PHONY: docs
+docs: $(VENV)/installed-dev ## the documentation with its search, in build/site; a dead link is an error
+	$(MKDOCS) build --strict
+	@echo "open build/site/index.html"
+
+.PHONY: docs-counts
+docs-counts: docs ## how easily the documentation reads: words a page, long sentences, dead links
+	$(BIN)/python -m bench.documentation.counts
+
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
 .PHONY: lock
 lock: $(VENV)/installed ## bring locks/ in line with pyproject.toml; ARGS=--upgrade takes the newest versions
 	$(COMPILE) $(ARGS) pyproject.toml --output-file locks/runtime.txt
-	$(COMPILE) $(ARGS) pyproject.toml --extra dev --constraints locks/runtime.txt --output-file locks/dev.txt
+	$(COMPILE) $(ARGS) pyproject.toml --extra dev --extra docs --constraints locks/runtime.txt --output-file locks/dev.txt
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 		| $(COMPILE) $(ARGS) - --constraints locks/runtime.txt --output-file locks/build.txt
 

@@ -98,7 +98,8 @@ def page(figures: dict[str, Any]) -> str:
         "",
         "Written by `python -m bench accuracy` from [accuracy.json](accuracy.json).",
         "Each framework trains on the same 8 000 digits of",
-        "[`mnist-10k`](datasets/kinds.md#ten-thousand-digits-of-mnist), and is tested with the other 2 000. A seed decides the first weights and the order of the samples.",
+        "[`mnist-10k`](datasets/kinds.md#ten-thousand-digits-of-mnist), and is tested with the other 2 000.",
+        "A seed decides the first weights and the order of the samples.",
     ]
     for model, settings in MODELS.items():
         lines += ["", *_model(model, settings, [row for row in figures["rows"] if row["model"] == model])]

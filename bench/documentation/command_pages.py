@@ -24,7 +24,7 @@ They stand before the name of the command or after it.
 |---|---|
 | `-q`, `--quiet` | only errors on stderr: no progress, no notices |
 | `-v`, `--verbose` | every event on stderr in a line with its time, phases inside a repeat too |
-| `--color auto\\|always\\|never` | colors; `auto`: on a terminal, unless `NO_COLOR` is set, and everywhere with `FORCE_COLOR` |
+| `--color auto\\|always\\|never` | `auto`: on a terminal unless `NO_COLOR` is set, and everywhere with `FORCE_COLOR` |
 | `--help` | the options of a command, with examples |
 
 [Exit codes](exit-codes.md) are the same for all commands. With `--json`, stdout holds one document

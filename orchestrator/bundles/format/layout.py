@@ -24,6 +24,7 @@ OWN_IMAGE = f"{PROGRAMS}/image.tar.gz"
 SBOM = "sbom"
 PROVENANCE = "provenance"
 DATA = "data"
+DOCUMENTATION = "docs"
 STATE = ".unfinished.json"
 """The file of an export that is running or was interrupted. A complete bundle has none."""
 

@@ -19,7 +19,8 @@ from orchestrator.results import frozen as frozen_files
 from orchestrator.runtimes import BundledImage
 
 STORED = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
-    layout.MODELS, layout.SCRIPTS, layout.NETWORKS, layout.DATA, layout.SBOM, layout.PROVENANCE,
+    layout.MODELS, layout.SCRIPTS, layout.NETWORKS, layout.DATA, layout.DOCUMENTATION, layout.SBOM,
+    layout.PROVENANCE,
 )))  # fmt: skip
 """Paths and prefixes of paths."""
 

@@ -43,6 +43,8 @@ class Export:
     """Datasets by name, with the folders of their files."""
     frozen: tuple[tuple[Frozen, Path], ...] = ()
     """Scripts and networks, each with the folder of its files."""
+    documentation: Path | None = None
+    """The folder of a built documentation site, if one is carried along."""
     pythons: tuple[str, ...] = ()
     """Pythons of the far side, empty for all that have wheels."""
     try_wheels: bool = True

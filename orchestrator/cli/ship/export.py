@@ -43,6 +43,10 @@ Data = Annotated[
         help="A dataset to carry along, from DIR or the folder of its name in the data folder; may be repeated.",
     ),
 ]
+Docs = Annotated[
+    Path | None,
+    typer.Option("--docs", metavar="DIR", help="The documentation to carry along: build/site, after `make docs`."),
+]
 Pythons = Annotated[
     list[str],
     typer.Option("--python", metavar="X.Y", help="A Python of the far side; 3.11 to 3.14 by default. May be repeated."),
@@ -85,6 +89,7 @@ def export(
     output: Output = None,
     since: Since = None,
     data: Data = [],
+    docs: Docs = None,
     python: Pythons = [],
     no_wheel_check: NoWheelCheck = False,
     no_orchestrator: NoOrchestrator = False,
@@ -100,8 +105,8 @@ def export(
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
     options = ExportOptions(
         file=file, select=select, exclude=exclude, limit=limit, no_parity=no_parity, quick=quick, base_image=base_image,
-        models=models, jobs=jobs, output=output, since=since, data=data, pythons=python,
-        wheel_check=not no_wheel_check, orchestrator=not no_orchestrator, key=key, tar=tar,
+        models=models, jobs=jobs, output=output, since=since, data=data, documentation=docs,
+        pythons=python, wheel_check=not no_wheel_check, orchestrator=not no_orchestrator, key=key, tar=tar,
     )  # fmt: skip
     _show(workflow.export(options, this_host()), json=json)
 

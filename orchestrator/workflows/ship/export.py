@@ -49,6 +49,8 @@ class ExportOptions(MatrixOptions):
     """A bundle, or its `manifest.json`, whose contents are left out."""
     data: Sequence[str] = ()
     """Datasets to carry along, each as `NAME`, `NAME=DIR` or a folder of its name."""
+    documentation: Path | None = None
+    """The folder of a documentation site to carry along, as `make docs` builds it."""
     pythons: Sequence[str] = ()
     """Pythons of the far side, such as `3.12`. 3.11 to 3.14 by default."""
     wheel_check: bool = True
@@ -90,6 +92,7 @@ def export(options: ExportOptions, host: Host) -> ExportResult:
     plan_files.plan_documents(planned.plan, text)
     datasets = to_carry(options.data, planned.matrix, host)
     _check_pythons(options.pythons)
+    _check_documentation(options.documentation)
     key = options.key
     if key:
         signature.sign(b"", key, host.environment)
@@ -117,6 +120,7 @@ def export(options: ExportOptions, host: Host) -> ExportResult:
             data=datasets,
             frozen=planned.frozen,
             workshop=Workshop(host.cache, planned.settings, host.environment),
+            documentation=options.documentation,
             pythons=tuple(options.pythons),
             try_wheels=options.wheel_check,
             sign=(lambda content: signature.sign(content, key, host.environment)) if key else None,
@@ -143,6 +147,11 @@ def _check_pythons(pythons: Sequence[str]) -> None:
     wrong = [name for name in pythons if not re.fullmatch(r"3\.(1[1-9]|[2-9][0-9])", name)]
     if wrong:
         raise InputError(f"--python {wrong[0]}: the orchestrator runs on 3.11 and newer; write it as 3.12")
+
+
+def _check_documentation(folder: Path | None) -> None:
+    if folder is not None and not (folder / "index.html").is_file():
+        raise InputError(f"--docs {folder}: holds no index.html; `make docs` builds the documentation in build/site")
 
 
 def _matrix_text(planned: PlannedMatrix) -> str:

@@ -16,7 +16,7 @@ from orchestrator.bundles.read.load import load_images
 from orchestrator.bundles.read.receiver import Receiver
 from orchestrator.bundles.read.verify import open_bundle, verify
 from orchestrator.bundles.write import export as exporting
-from orchestrator.bundles.write.parts import write_data, write_frozen
+from orchestrator.bundles.write.parts import write_data, write_documentation, write_frozen
 from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.request import Export, Part
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
@@ -27,7 +27,7 @@ from orchestrator.runtimes.environments import Workshop
 from tests.unit.bundles.bundle_fake_engine import FakeEngine, layer
 
 BASE = layer({"etc/os-release": b"small", "lib/base": bytes(range(256)) * 64})
-PARTS: tuple[Part, ...] = (write_plan, write_frozen, write_data)
+PARTS: tuple[Part, ...] = (write_plan, write_frozen, write_data, write_documentation)
 
 
 def an_engine(*releases: str) -> FakeEngine:

@@ -73,6 +73,21 @@ def test_own_models_carry_their_framework_definitions(tmp_path: Path) -> None:
     verified(tmp_path / "bundle")
 
 
+def test_documentation_is_carried_and_listed(tmp_path: Path) -> None:
+    """The pages are carried with their checksums, without what only a web server needs."""
+    site = tmp_path / "site"
+    (site / "search").mkdir(parents=True)
+    for name in ("index.html", "search/search_index.js", "search/search_index.json", "bundle.js.map"):
+        (site / name).write_text(name)
+
+    manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"], documentation=site)
+
+    kept = content(tmp_path / "bundle" / layout.DOCUMENTATION)
+    assert kept == {name: name.encode() for name in ("index.html", "search/search_index.js")}
+    assert {f"{layout.DOCUMENTATION}/{name}" for name in kept} <= {file.path for file in manifest.files}
+    verified(tmp_path / "bundle")
+
+
 def test_the_layout_is_one_that_the_specification_describes(tmp_path: Path) -> None:
     manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"])
     images = tmp_path / "bundle" / "images"

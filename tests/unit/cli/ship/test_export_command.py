@@ -37,3 +37,10 @@ def test_a_foreign_target_is_refused_before_the_engine(
 
 def test_a_new_folder_needs_the_engine(command: Program) -> None:
     assert command("export", "--offline", "-f", "air.yaml", "-o", "new")[0] == 3
+
+
+def test_documentation_has_to_be_built_first(command: Program, place: Path) -> None:
+    code, _, errors = command("export", "--offline", "-f", "air.yaml", "-o", "new", "--docs", "mine")
+
+    assert code == 2
+    assert errors == "--docs mine: holds no index.html; `make docs` builds the documentation in build/site\n"

@@ -1,0 +1,118 @@
+"""Counts that show how easily the documentation reads, which `make docs-counts` prints.
+
+Words and sentences are those of the pages that people write, and of those that `bench` writes from measurements. The
+pages that are made from the program are counted apart. The site has to be built.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from statistics import median
+from urllib.parse import unquote, urlsplit
+
+from bench.documentation.documented_commands import documented_commands, pages
+from bench.records import ROOT
+
+SITE = ROOT / "build" / "site"
+LONG = 30
+"""Words of a sentence that nobody wants to read twice."""
+FIRST_RESULT = "## Go on"
+"""The heading of the README that a new user meets after the first result."""
+_FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.MULTILINE | re.DOTALL)
+_HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
+_END = re.compile(r"(?<=[.!?])[\"”)*]*\s+")
+
+
+def words(text: str) -> int:
+    """Return the words of a page as it is shown, tables among them, without its code blocks."""
+    shown = _LINK.sub(r"\1", _FENCE.sub("", _HEAD.sub("", text)))
+    return sum(bool(re.search(r"\w", word)) for word in re.split(r"[\s|]+", shown))
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of paragraphs and lists. Tables, headings and code blocks have none; code is one word."""
+    paragraphs: list[list[str]] = [[]]
+    for line in _FENCE.sub("", _HEAD.sub("", text)).splitlines():
+        if not line.strip() or line.lstrip().startswith(("#", "|", "![")):
+            paragraphs.append([])
+            continue
+        if _BULLET.match(line):
+            paragraphs.append([])
+        paragraphs[-1].append(_BULLET.sub("", line, count=1).strip())
+    plain = (_LINK.sub(r"\1", re.sub(r"`[^`]*`", "code", " ".join(lines))) for lines in paragraphs if lines)
+    return [sentence for paragraph in plain for sentence in _END.split(paragraph) if sentence]
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and name in {"id", "name"}:
+                self.anchors.add(value)
+            elif value and name in {"href", "src"}:
+                self.links.append(value)
+
+
+def dead_links(site: Path) -> list[str]:
+    """Return the links between files of the site that lead nowhere."""
+    parsed = {}
+    for path in site.rglob("*.html"):
+        parsed[path] = _Links()
+        parsed[path].feed(path.read_text(encoding="utf-8"))
+    return [
+        f"{path.relative_to(site)}: {link}"
+        for path, page in parsed.items()
+        if path.name != "404.html"  # its links start at the root of a server
+        for link in page.links
+        if not _leads_somewhere(path, link, parsed)
+    ]
+
+
+def _leads_somewhere(path: Path, link: str, parsed: dict[Path, _Links]) -> bool:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return True
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not target.is_file():
+        return target.is_dir() and (target / "index.html").is_file()
+    anchor = unquote(parts.fragment)
+    return not anchor or target not in parsed or anchor in parsed[target].anchors or anchor.startswith("__")
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """Yield what is counted, its figure and the figure that is wanted."""
+    written = {path: path.read_text(encoding="utf-8") for path in pages() if path.is_relative_to(ROOT / "docs")}
+    found = [sentence for text in written.values() for sentence in sentences(text)]
+    long = [sentence for sentence in found if len(sentence.split()) > LONG]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    yield "pages", str(len(written)), ""
+    yield "words of all pages", f"{sum(map(words, written.values())):,}", ""
+    yield "words a page, median", f"{median(map(words, written.values())):.0f}", "≤ 900"
+    yield "sentences", f"{len(found):,}", ""
+    yield f"sentences over {LONG} words", f"{len(long)} ({len(long) / len(found):.1%})", "≤ 3 %"
+    yield "words before the first result (README)", str(words(readme.partition(FIRST_RESULT)[0])), "≤ 400"
+    shown = [command for page in pages() for command in documented_commands(page)]
+    yield "commands shown, all parsed by a test", str(len(shown)), ""
+    if SITE.is_dir():
+        dead = dead_links(SITE)
+        yield "pages of the site", str(sum(1 for _ in SITE.rglob("*.html"))), ""
+        yield "dead links of the site", str(len(dead)), "0"
+        sys.stderr.writelines(f"dead: {link}\n" for link in dead)
+
+
+def main() -> None:
+    """Print the counts."""
+    for name, figure, wanted in rows():
+        print(f"{name:42} {figure:>14}  {wanted}")
+
+
+if __name__ == "__main__":
+    main()
