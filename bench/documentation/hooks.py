@@ -12,7 +12,8 @@ from mkdocs.structure.files import File, Files
 
 from bench.documentation import command_pages, program_pages, schema_pages
 
-COMMANDS, FUNCTIONS = "reference/commands/", "reference/api/"
+_LATER = "---\nsearch:\n  boost: 0.2\n---\n"
+"""Who asks how to do something is led to the page that explains it, and from there to the reference."""
 
 
 def generated() -> dict[str, str]:
@@ -42,7 +43,7 @@ def _extended(nav: list[Any], paths: list[str]) -> list[Any]:
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made from the program."""
     for path, text in generated().items():
-        files.append(File.generated(config, path, content=text))
+        files.append(File.generated(config, path, content=_LATER + text))
     return files
 
 

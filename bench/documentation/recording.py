@@ -49,12 +49,12 @@ class TimedLine:
 
 def record(program: str, folder: Path) -> list[TimedLine]:
     """Run the commands in a folder, and return each line that they print with its time."""
-    variables = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS)}
+    variables = {**os.environ, "COLUMNS": str(COLUMNS)}
     lines, now = [], 0.0
     for command in _COMMANDS:
         lines.append(TimedLine(now, f"\x1b[1;32m$\x1b[0m \x1b[1m{command}\x1b[0m"))
-        now += TYPED_S
-        words = [program, *command.split()[1:]]
+        now = round(now + TYPED_S, 2)
+        words = [program, "--color", "always", *command.split()[1:]]  # in lines, as without a terminal
         running = subprocess.Popen(
             words, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -67,7 +67,7 @@ def record(program: str, folder: Path) -> list[TimedLine]:
             lines.append(TimedLine(round(now, 2), line.rstrip("\n")))
         running.wait()
         lines.append(TimedLine(round(now, 2), ""))
-        now += TYPED_S
+        now = round(now + TYPED_S, 2)
     return lines
 
 

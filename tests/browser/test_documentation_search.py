@@ -1,0 +1,90 @@
+"""The documentation opened from disk: its search answers twenty questions, and nothing is asked for elsewhere."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from orchestrator.resources import ROOT
+from tests.browser.test_report import browser
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.browser
+
+QUESTIONS = {
+    "how do I get a first result": "tutorial/first-verdict.html",
+    "how do I find which release made it slower": "regression/bisect.html",
+    "how do I measure on a server without internet": "offline.html",
+    "how do I add a release to the catalog": "catalog.html",
+    "how do I use my own onnx model": "your-model.html",
+    "how do I run on a slurm cluster": "cluster.html",
+    "how do I run on kubernetes": "kubernetes.html",
+    "how do I acknowledge a known change": "nightly/alarms.html",
+    "how do I compare two stored runs": "regression/stored-runs.html",
+    "how do I use my own dataset": "datasets/own.html",
+    "how do I run my own training script": "scripts.html",
+    "how do I push images to a registry": "registry.html",
+    "how do I sign a bundle": "offline/trust.html",
+    "how do I use a pip mirror or a proxy": "catalog/build-settings.html",
+    "what do the columns of a report mean": "report/columns.html",
+    "how do I get junit for my ci server": "report/statuses.html",
+    "how do I know if my host is fit to measure": "host.html",
+    "how do I call it from python": "api.html",
+    "how do I share a network without its weights": "serving/anonymise.html",
+    "how do I set up a nightly": "tutorial/nightly.html",
+}
+ENOUGH = 18
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does."""
+    folder: Path = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+@pytest.fixture
+def page(browser: Browser, site: Path) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def test_search_leads_to_the_right_page(page: Page, site: Path) -> None:
+    """The right page is first for eighteen of twenty questions."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    box = page.locator("input.md-search__input")
+    box.click()
+    first = {}
+    for question in QUESTIONS:
+        box.fill("zzz")
+        box.press("End")
+        page.wait_for_function("document.querySelectorAll('.md-search-result__item').length === 0")
+        box.fill(question)
+        box.press("End")
+        link = page.locator(".md-search-result__item > a").first
+        address = link.get_attribute("href") or ""
+        first[question] = address.partition("/site0/")[2].partition("?")[0].partition("#")[0]
+
+    wrong = {question: found for question, found in first.items() if found != QUESTIONS[question]}
+    assert len(QUESTIONS) - len(wrong) >= ENOUGH, wrong
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "regression.html", "reference/commands/run.html", "studies.html"])
+def test_only_tables_scroll_on_a_phone(browser: Browser, site: Path, name: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 390, "height": 800})
+    phone = context.new_page()
+    phone.goto((site / name).as_uri())
+
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
