@@ -54,6 +54,7 @@ class _Links(HTMLParser):
         self.anchors: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del tag
         for name, value in attrs:
             if value and name in {"id", "name"}:
                 self.anchors.add(value)

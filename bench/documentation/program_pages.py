@@ -52,7 +52,7 @@ def _function(name: str) -> Iterator[str]:
         yield f"Example:\n\n```python\n{example[1]}\n```\n"
     for parameter in inspect.signature(function).parameters.values():
         options = parameter.annotation
-        if dataclasses.is_dataclass(options) and options.__name__.endswith("Options"):
+        if isinstance(options, type) and dataclasses.is_dataclass(options) and options.__name__.endswith("Options"):
             yield f"## {options.__name__}\n\n| field | default | what it says |\n|---|---|---|"
             texts = _texts(options)
             for field in dataclasses.fields(options):
