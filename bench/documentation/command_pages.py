@@ -58,7 +58,8 @@ def _page(name: str, command: Any, parent: Any, depth: str = "") -> Iterator[str
         yield f"# orchestrator {name}\n"
     yield f"{_prose(command.help or program.COMMANDS[name][1])}\n"
     yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
-    arguments, options = [], []
+    arguments: list[tuple[str, str]] = []
+    options: list[tuple[str, str]] = []
     for each in command.get_params(context):
         record = each.get_help_record(context)
         if record and each.name not in _EVERYWHERE:

@@ -145,17 +145,15 @@ def _row(number: int, line: TimedLine) -> str:
     return f'<text class="l" style="--t:{line.at_s:g}s" y="{y:g}" xml:space="preserve">{"".join(spans)}</text>'
 
 
-_COLORS = {
-    "black": "#545862", "red": "#f07178", "green": "#9ece6a", "yellow": "#e5c07b", "blue": "#7aa2f7",
-    "magenta": "#c792ea", "cyan": "#6fd0d8", "white": "#eceff4",
-}  # fmt: skip
+_COLORS = ("#545862", "#f07178", "#9ece6a", "#e5c07b", "#7aa2f7", "#c792ea", "#6fd0d8", "#eceff4")
+"""The eight colors of a terminal, by their numbers."""
 
 
 def _look(style: Style | None) -> str:
     if style is None:
         return ""
-    name = style.color.name.removeprefix("bright_") if style.color else ""
-    fill = f' fill="{_COLORS[name]}"' if name in _COLORS else ""
+    number = style.color.number if style.color else None
+    fill = f' fill="{_COLORS[number % 8]}"' if number is not None and number < 2 * len(_COLORS) else ""
     weight = ' font-weight="700"' if style.bold else ""
     return fill + weight + (' opacity=".65"' if style.dim else "")
 
