@@ -72,11 +72,6 @@ def written(folder: Path, framework: str) -> None:
     (folder / "matrix.yaml").write_text(MATRIX.replace("FRAMEWORK", framework))
 
 
-def masked(text: str) -> str:
-    """Return a text without its numbers, which are those of a real host or of a scripted one."""
-    return re.sub(r"\d[\d.]*", "N", text)
-
-
 def _held(_run: Run, side: Side) -> Mapping[str, str]:
     return {"onnxruntime": side.version}
 
@@ -114,7 +109,8 @@ def test_the_page_of_engines_shows_a_chain(host: Host, command: Program, tmp_pat
     assert code == 1, said
     assert notice == CHAINED
     assert notice in said.splitlines()
-    assert masked(result.strip()) in masked(" ".join(out.split()))
+    form = re.sub(r"\b(RATIO|VERDICT|LOW|HIGH|ALL|ONE)\b", r"[\\w.]+", re.escape(result.strip()))
+    assert re.search(form, " ".join(out.split()))
 
 
 def test_killed_chain_reaches_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
