@@ -51,7 +51,7 @@ def test_by_hand_json_is_alone_on_stdout(with_builder: Callable[..., Path]) -> N
         ),
         (["lenet", "--batch-size", "0"], "bad request: 'batch_size' must be a whole number of at least 1"),
         (["lenet", "--steps", "5", "--epochs", "1"], "give either --steps or --epochs"),
-        (["lenet", "--axis", "size=8"], "--axis does not go with --mode train"),
+        (["lenet", "--axis", "size=8"], "lenet has no axes, and 'size' is asked for"),
         (["gemm", "--mode", "ops", "--steps", "0"], "--steps does not go with --mode ops"),
         (["gemm", "--mode", "ops", "--dataset", "mnist"], "--dataset does not go with --mode ops"),
         (["gemm", "--mode", "ops", "--feed", "fed"], "--feed does not go with --mode ops"),
