@@ -10,13 +10,16 @@ So a search begins with a few sizes far apart, and goes on until every size that
 - dominated: a size that is measured, of any series, is as quick as the smaller neighbour of the gap, and yields as much
   as the better one of its neighbours, so that nothing in between is on the frontier;
 - straight: of three neighbours that are measured, the middle one takes what the line between the outer two says, within
-  its interval and the tolerance, so that the sizes between them are on that line too;
+  its interval and the tolerance and by 5 % at most, so that the sizes between them are on that line too;
 - failed: a smaller size has failed already, as one that is out of memory.
 
-"No more" means within the tolerance. What is left out is no proof: a kernel that is quicker at one size alone, between
-two that are on a line, is missed. The whole grid, written as a list of sizes, has no such gap.
+"No more" means within the tolerance. At the end, a size that is left out and is by its line the best within a limit of
+latency is measured all the same, so that what is named as the best was measured. What is left out is no proof: a kernel
+that is quicker at one size alone, between two that are on a line, is missed. The whole grid, written as a list of sizes,
+has no such gap.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +28,8 @@ from orchestrator.analysis.estimates import Estimate
 
 TOLERANCE = 0.02
 """Differences of a rate or a step that make no difference to anyone."""
+MOST_OFF_LINE = 0.05
+"""The most that a step may be off a line, however wide its interval is."""
 STRIDE = 4
 """Places in the list of sizes from one of the first points to the next."""
 FIRST = 3
@@ -81,6 +86,15 @@ def best_under(points: Sequence[FrontierPoint], limit_s: float) -> FrontierPoint
         key=lambda point: point.rate.value,
         default=None,
     )
+
+
+def expected(sizes: Sequence[int], measured: Measured) -> Iterator[tuple[int, float, float]]:
+    """Yield size, latency and rate of each size between two measured ones that was not measured, by their line."""
+    known = sorted((point for point in measured.values() if point is not None), key=lambda point: point.size)
+    for lower, upper in pairwise(known):
+        for size in sizes:
+            if lower.size < size < upper.size and size not in measured:
+                yield size, *step_between(lower, upper, size)
 
 
 def step_between(lower: FrontierPoint, upper: FrontierPoint, size: int) -> tuple[float, float]:
@@ -189,11 +203,10 @@ def _is_straight(one: FrontierPoint, middle: FrontierPoint, other: FrontierPoint
     """Return true if the middle of three points takes what the line between the outer two says."""
     along = (middle.size - one.size) / (other.size - one.size)
     ends = _step_ends(one), _step_ends(middle), _step_ends(other)
-    return all(
-        _meet(
-            (_between(first[0], last[0], along), _between(first[1], last[1], along)),
-            between,
-        )
+    latency_s, rate = step_between(one, other, middle.size)
+    off = max(abs(math.log(latency_s / middle.latency_s.value)), abs(math.log(rate / middle.rate.value)))
+    return off <= MOST_OFF_LINE and all(
+        _meet((_between(first[0], last[0], along), _between(first[1], last[1], along)), between)
         for first, between, last in zip(*ends, strict=True)
     )
 

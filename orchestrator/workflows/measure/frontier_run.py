@@ -4,10 +4,18 @@ The plan in the record of the run grows by cells. Those that it does not have st
 that a run which goes on continues at the same place and a report says what was left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis.frontier import FrontierPoint, first_sizes, known_by, next_sizes
+from orchestrator.analysis.frontier import (
+    TOLERANCE,
+    FrontierPoint,
+    best_under,
+    expected,
+    first_sizes,
+    known_by,
+    next_sizes,
+)
 from orchestrator.analysis.frontier_series import FrontierSeries, point_of, series_of
 from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
 from orchestrator.domain import Cell, Plan, Skip, Status
@@ -100,11 +108,44 @@ class FrontierRun:
             wanted = next_sizes(sizes, measured, others)
             added += (_of_size(series.cells[0], size) for size in wanted)
             reasons |= {waiting[size]: reason for size, reason in known_by(sizes, measured, others).items()}
+        if not added:
+            added = [_of_size(series.cells[0], size) for series, size in _best_to_confirm(known, open_ids)]
         return _with_cells(plan, added, {name: LEFT_OUT + reason for name, reason in reasons.items()})
 
 
-def measured_points(run: Run, series: FrontierSeries) -> dict[int, FrontierPoint | None]:
-    """Return the points of a series that a run has measured, with None for a size without a figure."""
+Points = dict[int, FrontierPoint | None]
+"""The points of a series by batch size, with None for a size without a figure."""
+
+
+def _best_to_confirm(
+    known: Sequence[tuple[FrontierSeries, Points]], open_ids: set[str]
+) -> Iterator[tuple[FrontierSeries, int]]:
+    """Yield what is by its line the best within a limit, and better than all that was measured, once each."""
+    groups: dict[Hashable, list[tuple[FrontierSeries, Points]]] = {}
+    for series, measured in known:
+        groups.setdefault(series.group, []).append((series, measured))
+    chosen: set[str] = set()
+    for members in groups.values():
+        asked = members[0][0].cells[0].frontier
+        for limit_s in asked.latency_limits_s if asked else ():
+            best = best_under([point for _, points in members for point in points.values() if point], limit_s)
+            least = best.rate.value * (1 + TOLERANCE) if best else 0.0
+            better = [
+                (rate, number, size)
+                for number, (series, points) in enumerate(members)
+                for size, latency_s, rate in expected(sorted({*points, *_left_out(series, open_ids)}), points)
+                if latency_s <= limit_s and rate > least
+            ]
+            if better:
+                _, number, size = max(better)
+                series = members[number][0]
+                if _id_of(series.cells[0], size) not in chosen:
+                    chosen.add(_id_of(series.cells[0], size))
+                    yield series, size
+
+
+def measured_points(run: Run, series: FrontierSeries) -> Points:
+    """Return the points of a series that a run has measured."""
     return {cell.workload.batch_size: point_of(cell, list(_repeats(run, cell))) for cell in series.cells}
 
 

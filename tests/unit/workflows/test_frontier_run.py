@@ -113,6 +113,16 @@ def test_run_adds_cells_until_the_frontier_is_known(tmp_path: Path) -> None:
     assert set(reasons.values()) <= {"straight", "dominated", "saturated"}
 
 
+def test_best_within_a_limit_is_measured(tmp_path: Path) -> None:
+    """A size on a line, which nothing else asks for, is measured if it is the best within a limit."""
+    run = begun(tmp_path / "run", a_plan(*cells()))
+    go_on(run, FakeDevice(step_s=lambda _cell, size: 0.005 + 0.001 * size))
+    (found,) = frontiers(report(run))
+
+    assert {limit_s: point.size for limit_s, point in found.best if point} == {0.019: 12, 0.1: 64}
+    assert {12, 64} <= set(sizes(run))
+
+
 def test_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     """A run that is stopped and goes on measures the same cells as one that is not, each once."""
     whole, device = begun(tmp_path / "whole", a_plan(*cells())), FakeDevice()
