@@ -15,8 +15,8 @@ So a search begins with a few sizes far apart, and goes on until every size that
 
 "No more" means within the tolerance. At the end, a size that is left out and is by its line the best within a limit of
 latency is measured all the same, so that what is named as the best was measured. What is left out is no proof: a kernel
-that is quicker at one size alone, between two that are on a line, is missed. The whole grid, written as a list of sizes,
-has no such gap.
+that is quicker at one size alone, between two that are on a line, is missed. The whole grid misses nothing; it is
+written as a list of sizes.
 """
 
 import math

@@ -18,22 +18,24 @@ from orchestrator.analysis.frontier import (
 from orchestrator.modes.parts.frontier import SIZES
 
 Step = Callable[[int], float]
-SCATTER = 0.004
-"""From repeat to repeat, as on a quiet host."""
+SCATTERS = (0.004, 0.03)
+"""From repeat to repeat, on a quiet host and on a restless one."""
 
 
-def point(size: int, step_s: float, seed: int = 0) -> FrontierPoint:
+def point(size: int, step_s: float, seed: int = 0, scatter: float = SCATTERS[0]) -> FrontierPoint:
     draw = random.Random(size * 1000 + seed)
-    repeats = [step_s * (1 + draw.gauss(0, SCATTER)) for _ in range(5)]
+    repeats = [step_s * (1 + draw.gauss(0, scatter)) for _ in range(5)]
     return FrontierPoint(size, estimate(repeats), estimate([size / each for each in repeats]))
 
 
-def found(step: Step, seed: int = 0, others: Iterable[FrontierPoint] = ()) -> dict[int, FrontierPoint | None]:
+def found(
+    step: Step, seed: int = 0, others: Iterable[FrontierPoint] = (), scatter: float = SCATTERS[0]
+) -> dict[int, FrontierPoint | None]:
     """Search until nothing is left to measure."""
     measured: dict[int, FrontierPoint | None] = {}
     wanted = first_sizes(SIZES)
     while wanted:
-        measured |= {size: point(size, step(size), seed) for size in wanted}
+        measured |= {size: point(size, step(size), seed, scatter) for size in wanted}
         wanted = next_sizes(SIZES, measured, others)
     return measured
 
@@ -82,23 +84,26 @@ def test_search_needs_few_sizes(step: Step, most: int, seed: int) -> None:
     assert len(found(step, seed)) <= most
 
 
-def test_most_devices_need_at_most_two_fifths() -> None:
+@pytest.mark.parametrize("scatter", SCATTERS)
+def test_devices_need_at_most_two_fifths(scatter: float) -> None:
     """Over the four kinds of device the search measures at most 0.4 of the grids."""
-    cells = sum(len(found(step, seed)) for step in (cores, slow, cached, accelerator) for seed in range(10))
+    devices = (cores, slow, cached, accelerator)
+    cells = sum(len(found(step, seed, scatter=scatter)) for step in devices for seed in range(10))
 
     assert cells <= 0.4 * 4 * 10 * len(SIZES)
 
 
 @pytest.mark.parametrize("step", [cores, slow, cached, accelerator])
+@pytest.mark.parametrize("scatter", SCATTERS)
 @pytest.mark.parametrize("seed", range(10))
-def test_found_frontier_is_that_of_the_grid(step: Step, seed: int) -> None:
-    """Under any limit of latency, the rate that is reached is that of the whole grid, within intervals."""
-    points = reached(found(step, seed))
+def test_found_frontier_is_that_of_the_grid(step: Step, scatter: float, seed: int) -> None:
+    """Under any limit of latency, the rate that is reached is that of the whole grid, within the scatter."""
+    points = reached(found(step, seed, scatter=scatter))
 
     for size in SIZES:
         limit_s = step(size) * 1.02
         whole = highest_rate(((step(each), each / step(each)) for each in SIZES), limit_s)
-        assert highest_rate(points, limit_s * 1.01) >= whole * 0.96
+        assert highest_rate(points, limit_s * (1.01 + 1.5 * scatter)) >= whole * 0.96
 
 
 def test_what_failed_ends_the_climb() -> None:
