@@ -9,7 +9,8 @@ from dataclasses import replace
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, Settings
-from orchestrator.matrix.model import GenerationAxes, LoadAxes, Pin, parse_pin, release_key
+from orchestrator.matrix.load_axes import LoadAxes
+from orchestrator.matrix.model import GenerationAxes, Pin, parse_pin, release_key
 from orchestrator.modes.parts.sizes import SIZE
 from orchestrator.planning import axes
 from orchestrator.planning.axes import Grid

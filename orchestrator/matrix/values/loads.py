@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, StrictFloat, StrictInt
 from pydantic import WithJsonSchema as Schema
 
 from orchestrator import limits
-from orchestrator.matrix.model import LoadAxes
+from orchestrator.matrix.load_axes import LoadAxes
 from orchestrator.matrix.values import units
 from orchestrator.matrix.values.kinds import Axis
 from orchestrator.matrix.values.shapes import Shape

@@ -161,7 +161,7 @@ def _columns(group: Group) -> tuple[Column, ...]:
 def _is_silent(group: Group, cells: Mapping[str, CellReport]) -> bool:
     """Return True if there is nothing to show of a group but that it was not measured."""
     measured = any(cells[place.cell_id].measurement for place in group.places)
-    floors = any(floor.step_s is not None for floor in group.floors)
+    floors = any(cells[floor.cell_id].measurement for floor in group.floors)
     return not (measured or floors or any(parity_lines(group)))
 
 
