@@ -46,9 +46,11 @@ def _measured(run: Run, cell: Cell, outcome: Outcome) -> Earlier | None:
         return None  # a search says nothing of the pace
     phases = result.phases
     steps_s = phases.warmup_s + phases.steady_s + phases.latency_s + (phases.evaluation_s or 0.0)
+    # Under load a server may have waited for requests, as it never does in its warm-up.
+    busy = result.warmup if result.requests and result.warmup else result.blocks
     return Earlier(
         cell,
         outside_s=max(0.0, outcome.wall_s - steps_s),
-        sample_s=sum(block.wall_s for block in result.blocks) / sum(block.samples for block in result.blocks),
+        sample_s=sum(block.wall_s for block in busy) / sum(block.samples for block in busy),
         multiply_adds=result.model.multiply_adds or 0,
     )

@@ -67,7 +67,7 @@ def plan_precision(plan: Plan, runs: Sequence[Run], here: Inventory, wanted: flo
         CellToPlan(
             id=cell.id,
             blocks=cell.duration.blocks,
-            counts_blocks=cell.duration.epochs is None and not cell.workload.rules.subjects,
+            counts_blocks=cell.duration.epochs is None and not (cell.workload.rules.subjects or cell.workload.load),
             container_s=min(container_s(cell), cell.timeout_s),
             stored=stored.get(same_work(cell)),
         )

@@ -61,6 +61,20 @@ def test_every_measured_repeat_is_one(results: Path) -> None:
         assert 0 < each.sample_s < 1e-3
 
 
+def test_pace_under_load_is_that_of_the_server(tmp_path: Path) -> None:
+    """Requests that arrive every 20 ms say nothing of a server that is done in a microsecond."""
+    folder, code = measured(
+        tmp_path,
+        "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodes: requests\nrepeats: 1\nparity: false\n"
+        "models: [{name: mlp, batch_size: 1, scenario: server, rate: 50, requests: 20}]\n",
+    )
+    (found,) = earlier(runs(folder), here)
+
+    assert not code
+    assert found.sample_s is not None
+    assert found.sample_s < 0.01
+
+
 def test_runs_of_other_hosts_say_nothing(results: Path) -> None:
     assert earlier(runs(results), lambda host: not here(host)) == ()
 
