@@ -77,7 +77,7 @@ m.yaml:18:34: models.batch_size: should be at least 1, not 0
 m.yaml:18:48: models: steps and epochs exclude each other; keep one
 m.yaml:18:59: models: unknown key 'batchsize'; did you mean 'batch_size'?
 m.yaml:19:31: models.batch_size: should be a whole number, not .nan
-m.yaml:20:16: modes: should be 'train', 'infer' or 'requests', not 'trian'; did you mean 'train'?
+m.yaml:20:16: modes: should be 'train', 'infer', 'requests' or 'generate', not 'trian'; did you mean 'train'?
 m.yaml:22:22: options.mxnet.hybridize: 1 is no value of hybridize; there is true, false
 m.yaml:23:3: options: unknown framework 'torhc'; did you mean 'torch'?
 m.yaml:24:10: repeats: should be at least 1, not 0

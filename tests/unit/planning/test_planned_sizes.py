@@ -154,7 +154,13 @@ def test_matrix_of_today_plans() -> None:
     assert {cell.workload.size for cell in plan.cells} == {"tiny"}
     engines = {"onnxruntime", "openvino"}
     assert {cell.workload.mode for cell in plan.cells if cell.framework.name in engines} == {"infer"}
-    assert {skip.reason.partition(" (")[0] for skip in plan.skips} == {"engines infer alone"}
+    generating = {cell.workload.model for cell in plan.cells if cell.workload.generation}
+    assert generating == {"decoder"}
+    assert {skip.reason.partition(" (")[0] for skip in plan.skips} == {
+        "engines infer alone",
+        "they do not generate yet",
+        "encoder cannot generate: attention_1 sees what comes after a step",
+    }
 
 
 def test_requests_have_every_axis(tmp_path: Path) -> None:
