@@ -19,7 +19,7 @@ def test_container_and_host_share_fields_and_defaults() -> None:
     ours = contract.request(minimal)._asdict()
     request = Request.model_validate(minimal)
     only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes}
-    only_off_default |= {"cpu_devices": 1, "largest_batch": False, "network": None, "load": None}
+    only_off_default |= {"cpu_devices": 1, "largest_batch": False, "network": None, "load": None, "generation": None}
 
     assert ours == request.model_dump(mode="json", by_alias=True) | only_off_default
 
@@ -36,7 +36,7 @@ def test_container_and_host_agree_on_the_gap() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "fly"}, "bad request: 'mode' must be one of 'infer', 'ops', 'parity', 'requests', 'script', 'train'"),
+        ({"mode": "fly"}, "bad request: 'mode' must be one of 'generate', 'infer', 'ops', 'parity', 'requests', 'script', 'train'"),
         ({"mode": "script"}, "bad request: the mode 'script' and a 'script' go together"),
         (
             {"script": {}},
