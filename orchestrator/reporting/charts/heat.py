@@ -46,7 +46,7 @@ class HeatMap:
     """Groups over frameworks."""
 
     columns: tuple[str, ...]
-    """Labels of cells in the order in which groups have them."""
+    """Labels of cells in the order of the plan."""
     rows: tuple[HeatRow, ...]
     left_out: int = 0
     """Further groups."""
@@ -77,7 +77,8 @@ def heat(ratio: float | None) -> int:
 
 def heat_map(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> HeatMap | None:
     """Return the heat map of groups, or None if it would show nothing: one group, one framework, or far too many."""
-    columns = tuple(dict.fromkeys(place.label for group in groups for place in group.places))
+    placed = {place.cell_id: place.label for group in groups for place in group.places}
+    columns = tuple(dict.fromkeys(placed[cell_id] for cell_id in cells if cell_id in placed))
     compared = [group for group in groups if sum(_rate(cells[place.cell_id]) is not None for place in group.places) > 1]
     if len(groups) < 2 or not 2 <= len(columns) <= MOST_COLUMNS or not compared:
         return None

@@ -45,7 +45,14 @@
   const lead = () => {
     let id = "";
     try { id = decodeURIComponent(location.hash.slice(1)); } catch { return; }
-    if (!id || document.getElementById(id)) return;
+    const here = document.getElementById(id);
+    if (here) {
+      const closed = [];
+      for (let part = here.parentElement?.closest("details:not([open])"); part; part = part.parentElement?.closest("details:not([open])")) closed.push(part);
+      for (const part of closed) part.open = true;
+      if (closed.length) here.scrollIntoView();
+    }
+    if (!id || here) return;
     if (elsewhere.has(id)) location.replace(elsewhere.get(id) + location.hash);
     else if (everywhere) location.replace(`index.html${location.hash}`);
   };
@@ -99,7 +106,7 @@
         const verdict = cell.dataset.verdicts[column];
         const other = verdict === "x" || (verdict === " " && place !== column && (cell.dataset.apart !== undefined || base.apart !== undefined));
         const ratio = base.rate === undefined || (other && place !== column) ? null : cell.dataset.rate / base.rate;
-        cell.className = ratio === null ? "" : `heat${heat(ratio)}`;
+        cell.className = ratio === null ? "" : `heat${heat(ratio)}${place === column ? " base" : ""}`;
         link.textContent = ratio !== null ? `${verdict === "=" || verdict === "?" ? "≈ " : ""}${digits(ratio)}` : base.rate === undefined ? "–" : "≠";
         if (ratio !== null) { sums[place][0] += Math.log(ratio); sums[place][1] += 1; }
       });

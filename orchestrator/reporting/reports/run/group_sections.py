@@ -69,6 +69,8 @@ from orchestrator.wording import factor, plural, rate, seconds, share
 _MOST_IN_MATRIX = 20
 """Cells whose pairs are shown."""
 _RANKING = ("Rank", "Framework", "{}s/s", "× best", "Verdict", "Step p50", "Step p99", "Start", "Memory", "Repeats")
+_MOST_UNFOLDED = 6
+"""Groups of a page whose charts and further tables are not folded."""
 _FIGURES = 7
 """Columns of the ranking that a cell without a measurement leaves empty."""
 
@@ -110,9 +112,12 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     if part.is_whole and (efficiencies := efficiency_rows(group, view.cells)):
         yield Heading(EFFICIENCY_TITLE, 3)
         yield table(EFFICIENCY_HEADS, efficiencies, EFFICIENCY_NUMBERS, EFFICIENCY_NOTE)
-    if measured:
-        yield from _measured(part, measured, number, names)
-    yield cell_tables.every_repeat(view, cells, group.label, names)
+    further = [*(_measured(part, measured, number, names) if measured else ())]
+    further.append(cell_tables.every_repeat(view, cells, group.label, names))
+    if len(view.page.parts) > _MOST_UNFOLDED:
+        yield Details(f"Charts, pairs and repeats of {part.group.label}", tuple(further))
+    else:
+        yield from further
 
 
 def _ranking(view: PageView, part: GroupPart, names: Names) -> Table:

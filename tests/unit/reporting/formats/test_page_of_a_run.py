@@ -106,7 +106,7 @@ def test_report_is_one_file(tmp_path: Path) -> None:
     page = write_html(s.example(), tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
-    assert page.stat().st_size < 150_000
+    assert page.stat().st_size < 160_000
 
 
 def test_policy_allows_only_the_pages_script() -> None:
