@@ -4,7 +4,8 @@
 
 The results are made up (`bench/site_runs.py`). Publishing runs in processes of its own: the first call, and one after a
 further run. A process that shares its CPU takes longer by the clock, and hardly by its CPU time: both are shown, and
-the bars are for the clock on an idle host. The browser opens the site from disk and from a web server, with empty caches.
+the bars are for the clock on an idle host. The browser opens the site from disk and from a web server, with an empty
+cache.
 """
 
 import argparse

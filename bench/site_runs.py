@@ -143,7 +143,8 @@ def _pace(cell: Cell, of: Night) -> float:
     own = PACE[cell.framework.name] * (1 + 0.04 * RELEASES[cell.framework.name].index(cell.framework.version))
     host = 1 + 0.3 * HOSTS.index(of.host)
     slower = 0.93 if of.host == "generated-b" and of.age > 0.55 else 1.0
-    return 4e8 / size**0.8 * own * host * slower * batch / (batch + 20) * (3 if cell.workload.mode == "infer" else 1)
+    mode = 3 if cell.workload.mode == "infer" else 1
+    return float(4e8 / size**0.8 * own * host * slower * batch / (batch + 20) * mode)
 
 
 def _repeat(run: Run, of: Place, pace: float, draw: random.Random) -> None:

@@ -11,10 +11,10 @@ from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.nightly.files import NIGHTS_FOLDER, NightFiles
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.record import RECORD_FILE
-from orchestrator.reporting.site.courses import Question
+from orchestrator.reporting.site.courses import SeriesQuestion
 from orchestrator.reporting.site.encoding import Document
 from orchestrator.reporting.site.kept_records import nights_document, searches_document
-from orchestrator.reporting.site.publishing import Published, RunToPublish, Site
+from orchestrator.reporting.site.publishing import Published, RunToPublish, SiteContent
 from orchestrator.reporting.site.publishing import publish as publish_site
 from orchestrator.results.results_folder import runs
 from orchestrator.results.writing import locked_folder
@@ -55,9 +55,9 @@ def publish(options: PublishOptions, host: Host) -> Published:
         raise InputError(
             f"{options.results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere"
         )
-    question = Question(options.min_effect, tuple(load_acknowledged(options.acknowledged)))
+    question = SeriesQuestion(options.min_effect, tuple(load_acknowledged(options.acknowledged)))
     report_hidden_runs(options.results, host)
-    site = Site(
+    site = SiteContent(
         runs=tuple(_runs(options.results, host)), nights=_nights(options), question=question,
         searches=_searches(options.results, host),
         results="" if options.results == option_values.RESULTS else f"--results {shlex.quote(str(options.results))}",

@@ -20,7 +20,7 @@ _MOST_REASON = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SeriesQuestion:
     """What is looked for in series."""
 
     min_effect: float
@@ -36,7 +36,7 @@ Key = tuple[str, str]
 """The name of a series, and its host."""
 
 
-def courses(runs: Sequence[StoredRun], question: Question, before: Mapping[Key, Document]) -> list[Document]:
+def courses(runs: Sequence[StoredRun], question: SeriesQuestion, before: Mapping[Key, Document]) -> list[Document]:
     """Return the series of all metrics of each cell and host, oldest run first.
 
     `before` holds those of an earlier call, by name and host.
@@ -93,7 +93,7 @@ def _newest(document: Document, places: Sequence[int]) -> int:
     return max(places, key=lambda place: release_order(versions["of"][versions["at"][place]]))
 
 
-def _judged(runs: Sequence[StoredRun], members: Sequence[tuple[int, list[int]]], question: Question) -> Document:
+def _judged(runs: Sequence[StoredRun], members: Sequence[tuple[int, list[int]]], question: SeriesQuestion) -> Document:
     measured = [_measured(runs[number].document, _newest(runs[number].document, places)) for number, places in members]
     idle = {measured[-1].builder} if _is_idle(runs[members[-1][0]].document, members[-1][1]) else set()
     every = series(measured, question.known, min_effect=question.min_effect, idle_builders=idle)

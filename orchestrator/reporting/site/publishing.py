@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.errors import InputError
-from orchestrator.reporting.site.courses import Question, courses
+from orchestrator.reporting.site.courses import SeriesQuestion, courses
 from orchestrator.reporting.site.encoding import Document, compact, decoded, digest, script
 from orchestrator.reporting.site.figures import ORDER
 from orchestrator.reporting.site.folder import INDEX, PublishedRun, SiteFolder, open_folder
@@ -34,13 +34,13 @@ class RunToPublish:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SiteContent:
     """What a site shows."""
 
     runs: Sequence[RunToPublish]
     nights: Document
     searches: Document
-    question: Question
+    question: SeriesQuestion
     results: str
     """The option that names the results folder in commands; empty for the default one."""
     folder: str
@@ -64,7 +64,7 @@ class Published:
     """The reasons that runs could not be read."""
 
 
-def publish(site: Site, folder: Path, say: Callable[[str], None], *, whole: bool = False) -> Published:
+def publish(site: SiteContent, folder: Path, say: Callable[[str], None], *, whole: bool = False) -> Published:
     """Write a site into a folder, or bring the one that is there up to date.
 
     With `whole`, every run is read again. Raises `InputError` if the folder holds something else, and `HostError` if
@@ -154,7 +154,7 @@ def _stamp(folder: Path, cells: Iterable[tuple[str, int]], *, has_checks: bool) 
     return whole.hexdigest()[:24]
 
 
-def _series(stored: Sequence[StoredRun], question: Question, place: SiteFolder) -> str:
+def _series(stored: Sequence[StoredRun], question: SeriesQuestion, place: SiteFolder) -> str:
     """Add the series, and return the name of their file."""
     before = place.read(place.series) if place.series else None
     known: Mapping[tuple[str, str], Document] = {}
@@ -164,7 +164,7 @@ def _series(stored: Sequence[StoredRun], question: Question, place: SiteFolder) 
     return _added("s", {"series": courses(stored, question, known), "min_effect": question.min_effect}, place)
 
 
-def _index(every: Overall, site: Site, shared: Document, place: SiteFolder) -> str:
+def _index(every: Overall, site: SiteContent, shared: Document, place: SiteFolder) -> str:
     """Add the columns over all runs and the index, and return the name of the index."""
     claims = shared.pop("claims")
     files = {

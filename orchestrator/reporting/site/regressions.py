@@ -20,7 +20,7 @@ def regression_document(run: Run) -> Document | None:
 
 def verdicts(regression: Regression) -> Document:
     """Return a row for every pair, and for every metric of it that was judged."""
-    rows = [
+    rows: list[list[object]] = [
         [clean_line(pair.id), str(pair.verdict), clean_line(pair.reason), pair.is_regression, "", None, None, None]
         for pair in regression.pairs
         if not pair.metrics

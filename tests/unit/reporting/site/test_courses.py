@@ -5,7 +5,7 @@ from pathlib import Path
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import series
-from orchestrator.reporting.site.courses import Question, courses
+from orchestrator.reporting.site.courses import SeriesQuestion, courses
 from orchestrator.reporting.site.overall import StoredRun
 from orchestrator.reporting.site.run_data import run_files
 from orchestrator.results.results_folder import runs
@@ -19,7 +19,7 @@ def stored() -> list[StoredRun]:
 
 
 def test_changes_are_those_of_a_history(tmp_path: Path) -> None:
-    found = courses(stored(), Question(0.02, KNOWN), {})
+    found = courses(stored(), SeriesQuestion(0.02, KNOWN), {})
     every = [one for one in series(measured_cells(NIGHTS, tmp_path), KNOWN, min_effect=0.02) if len(one.points) > 1]
 
     shown = {
@@ -49,7 +49,7 @@ def test_a_break_says_what_changed() -> None:
             for of in conditions["of"]
         ]
 
-    found = courses(runs_, Question(0.02), {})
+    found = courses(runs_, SeriesQuestion(0.02), {})
 
     reasons = {reason for one in found for breaks in one["breaks"].values() for _, reason in breaks}
     assert any(reason.startswith("host CPU: ") and reason.endswith(" → another") for reason in reasons)
@@ -57,12 +57,12 @@ def test_a_break_says_what_changed() -> None:
 
 def test_unchanged_series_are_not_judged_again() -> None:
     every = stored()
-    question = Question(0.02)
+    question = SeriesQuestion(0.02)
     first = {(one["name"], one["host"]): one for one in courses(every, question, {})}
     marked = {key: one | {"changes": {"marked": []}} for key, one in first.items()}
 
     kept = courses(every, question, marked)
-    asked_otherwise = courses(every, Question(0.05), marked)
+    asked_otherwise = courses(every, SeriesQuestion(0.05), marked)
     longer = courses(every[:-1], question, marked)
 
     assert all(one["changes"] == {"marked": []} for one in kept)

@@ -11,9 +11,9 @@ from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.reporting.findings import compose
-from orchestrator.reporting.site.courses import Question
+from orchestrator.reporting.site.courses import SeriesQuestion
 from orchestrator.reporting.site.encoding import decoded
-from orchestrator.reporting.site.publishing import Published, RunToPublish, Site, publish
+from orchestrator.reporting.site.publishing import Published, RunToPublish, SiteContent, publish
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from tests.unit.cli.stored_runs import stored_run
@@ -24,9 +24,9 @@ CORPUS = Path(__file__).parents[3] / "guard" / "corpus"
 Publish = Callable[..., Published]
 
 
-def site_of(results: Path) -> Site:
+def site_of(results: Path) -> SiteContent:
     every = tuple(RunToPublish(run) for run in runs(results))
-    return Site(every, {"watches": []}, {"searches": []}, Question(0.02), "", "results")
+    return SiteContent(every, {"watches": []}, {"searches": []}, SeriesQuestion(0.02), "", "results")
 
 
 @pytest.fixture
