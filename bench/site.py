@@ -3,8 +3,8 @@
     python -m bench.site [--runs 1000] [--results DIR]
 
 The results are made up (`bench/site_runs.py`). Publishing runs in processes of its own: the first call, and one after a
-further run. A process that shares its CPU takes longer by the clock, and hardly by its CPU time: both are shown, and
-the bars are for the clock on an idle host. The browser opens the site from disk and from a web server, with an empty
+further run. A process that shares its CPU takes longer by the clock than by its CPU time: both are shown, of a page those
+of its main thread, and the bars are for the clock on an idle host. The browser opens the site from disk and from a web server, with an empty
 cache.
 """
 
@@ -74,10 +74,25 @@ def served(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def first_view(browser: Browser, address: str, site: Path) -> tuple[float, int]:
-    """Return the seconds from the address to the drawn heat map, and the bytes of all files that it loads."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
+class Watched:
+    """A fresh page of an empty cache, with the CPU time of its main thread."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.context = browser.new_context(viewport={"width": 1440, "height": 900})
+        self.page = self.context.new_page()
+        self.session = self.context.new_cdp_session(self.page)
+        self.session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of the main thread so far."""
+        metrics = self.session.send("Performance.getMetrics")["metrics"]
+        return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
+
+
+def first_view(browser: Browser, address: str, site: Path) -> tuple[float, float, int]:
+    """Return the seconds to the drawn heat map, those of the CPU, and the bytes of all files that it loads."""
+    watched = Watched(browser)
+    page = watched.page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto("about:blank")
@@ -86,23 +101,28 @@ def first_view(browser: Browser, address: str, site: Path) -> tuple[float, int]:
     drawn_s: float = page.evaluate(
         "new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now() / 1000))))"
     )
-    files = {url.partition("?")[0].partition("#")[0].removeprefix(address) or "index.html" for url in asked}
+    base = address.removesuffix("index.html")
+    files = {url.partition("?")[0].partition("#")[0].removeprefix(base) or "index.html" for url in asked}
     size = sum((site / name).stat().st_size for name in files if not name.startswith("data:"))
-    context.close()
-    return drawn_s, size
+    cpu_s = watched.cpu_s()
+    watched.context.close()
+    return drawn_s, cpu_s, size
 
 
-def facets(browser: Browser, address: str) -> list[float]:
-    """Return the seconds of each change of a facet whose data is loaded."""
-    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.goto(f"{address}#/?metric=latency_p50")
-    page.wait_for_selector("td.heat")
-    page.goto(f"{address}#/")
-    page.wait_for_selector("td.heat")
+def facets(browser: Browser, address: str) -> list[tuple[float, float]]:
+    """Return the seconds of each change of a facet whose data is loaded, and those of the CPU."""
+    watched = Watched(browser)
+    page = watched.page
+    for query in ("?metric=latency_p50", ""):
+        page.goto(f"{address}#/{query}")
+        page.wait_for_selector("td.heat")
     taken = []
     for _ in range(LOOKS):
         for name, value in _FACETS:
-            taken.append(page.evaluate(_SET, [name, value]) / 1000)
+            before = watched.cpu_s()
+            drawn_s = page.evaluate(_SET, [name, value]) / 1000
+            taken.append((drawn_s, watched.cpu_s() - before))
+    watched.context.close()
     return taken
 
 
@@ -146,17 +166,18 @@ def measured(results: Path, site: Path, scratch: Path) -> list[dict[str, object]
     with sync_playwright() as playwright, served(site) as address:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for kind, place in (("from disk", f"{site.as_uri()}/index.html"), ("from a server", address)):
-            base = place.removesuffix("index.html")
-            looks = [first_view(browser, base if kind == "from a server" else place, site) for _ in range(LOOKS)]
-            view_s = statistics.median(seconds for seconds, _ in looks)
+            looks = [first_view(browser, place, site) for _ in range(LOOKS)]
+            view_s, view_cpu_s = (statistics.median(look[of] for look in looks) for of in (0, 1))
+            size = looks[0][2]
             changes = facets(browser, place)
-            slowest = sorted(changes)[int(0.95 * len(changes))]
+            change_s, change_cpu_s = (sorted(change[of] for change in changes) for of in (0, 1))
+            most = int(0.95 * len(changes))
             found += [
-                figure(f"first view {kind}", f"{view_s:.2f} s, {looks[0][1] / 1e6:.2f} MB",
-                       f"≤ {VIEW_S} s, ≤ {VIEW_BYTES / 1e6:.0f} MB",
-                       within=view_s <= VIEW_S and looks[0][1] <= VIEW_BYTES),
-                figure(f"change of a facet {kind}", f"{statistics.median(changes) * 1e3:.0f} ms in the middle, "
-                       f"{slowest * 1e3:.0f} ms for 95 %", f"≤ {FACET_S * 1e3:.0f} ms", within=slowest <= FACET_S),
+                figure(f"first view {kind}", f"{view_s:.2f} s ({view_cpu_s:.2f} s of CPU), {size / 1e6:.2f} MB",
+                       f"≤ {VIEW_S} s, ≤ {VIEW_BYTES / 1e6:.0f} MB", within=view_s <= VIEW_S and size <= VIEW_BYTES),
+                figure(f"change of a facet {kind}, 95 % of {len(changes)}",
+                       f"{change_s[most] * 1e3:.0f} ms ({change_cpu_s[most] * 1e3:.0f} ms of CPU)",
+                       f"≤ {FACET_S * 1e3:.0f} ms", within=change_s[most] <= FACET_S),
             ]  # fmt: skip
         browser.close()
     return found
