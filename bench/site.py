@@ -3,9 +3,9 @@
     python -m bench.site [--runs 1000] [--results DIR]
 
 The results are made up (`bench/site_runs.py`). Publishing runs in processes of its own: the first call, and one after a
-further run. A process that shares its CPU takes longer by the clock than by its CPU time: both are shown, of a page those
-of its main thread, and the bars are for the clock on an idle host. The browser opens the site from disk and from a web server, with an empty
-cache.
+further run. A process that shares its CPU takes longer by the clock than by its CPU time: both are shown, of a page
+those of its main thread, and the bars are for the clock on an idle host. The browser opens the site from disk and from
+a web server, with empty caches.
 """
 
 import argparse
