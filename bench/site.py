@@ -149,8 +149,10 @@ def measured(results: Path, site: Path, scratch: Path) -> list[dict[str, object]
     """Measure everything on these runs."""
     last = max(path.parent for path in results.glob("*/run.json"))
     last.rename(scratch / last.name)
-    first_s, first_cpu_s, _ = publish(results, site)
-    (scratch / last.name).rename(last)
+    try:
+        first_s, first_cpu_s, _ = publish(results, site)
+    finally:
+        (scratch / last.name).rename(last)
     again = [publish(results, site)]
     ratio, cpu_ratio = again[0][0] / first_s, again[0][1] / first_cpu_s
     runs, repeats, size = (int(str(again[0][2][name])) for name in ("runs", "repeats", "size_bytes"))

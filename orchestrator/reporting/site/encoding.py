@@ -40,7 +40,7 @@ def scaled(values: Sequence[float | None]) -> Document | None:
     Columns of blocks and steps are most of a site, and whole numbers are a third of the time and of the bytes.
     """
     known = [value for value in values if value is not None]
-    peak = max(*known, *(-value for value in known if value < 0), 0.0)
+    peak = max((*known, *(-value for value in known if value < 0)), default=0.0)
     if not 0 < peak < math.inf:
         return None
     digits = PARTS - math.ceil(math.log10(peak))
