@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.errors import InputError
@@ -132,10 +133,16 @@ class _FileJudge:
     """All pairs, which share the risk of error."""
     rules: Rules = _RULES
 
+    @cached_property
+    def verdicts(self) -> tuple[int, int]:
+        """The number of verdicts on metrics that decide, and on those that only inform."""
+        decides = [self._gate(metric, pair) is not None for pair in self.both for metric in _metrics(*pair)]
+        return sum(decides), len(decides) - sum(decides)
+
     def family(self, *, decides: bool) -> int:
-        """Return the number of verdicts on metrics that decide, or that only inform."""
-        gates = [self._gate(metric, pair) for pair in self.both for metric in _metrics(*pair)]
-        return max(1, sum((gate is not None) is decides for gate in gates))
+        """Return the number of verdicts that share alpha."""
+        deciding, informing = self.verdicts
+        return max(1, deciding if decides else informing)
 
     def _gate(self, metric: str, pair: tuple[_Found, _Found]) -> ForeignGate | None:
         """Return the gate of a metric. One whose direction nobody knows decides nothing."""
