@@ -22,6 +22,12 @@ GH = """#!/bin/sh
 printf '%s\\n' "$*" >> "$CALLS"
 case "$*" in *--jq*) cat "$IDS";; esac
 """
+PYTHON = """#!/bin/sh
+[ "$2" = venv ] || exit 9
+mkdir -p "$3/bin"
+printf '#!/bin/sh\\nprintf "%%s\\\\n" "$*" >> "$CALLS"\\n' > "$3/bin/pip"
+chmod +x "$3/bin/pip"
+"""
 
 
 class Job:
@@ -129,11 +135,14 @@ def test_a_wrong_metric_ends_the_job(tmp_path: Path) -> None:
 def test_the_checkout_is_installed_by_default(install: str, installed: str, tmp_path: Path) -> None:
     made = job(tmp_path, install=install)
     python = tmp_path / "programs" / "python3"
-    python.write_text('#!/bin/sh\nprintf "%s\\n" "$*" >> "$CALLS"\n')
+    python.write_text(PYTHON)
     python.chmod(0o755)
+    made.variables["GITHUB_PATH"] = str(tmp_path / "path")
 
-    assert made.run("Install").returncode == 0
+    ended = made.run("Install")
+    assert ended.returncode == 0, ended.stderr
     assert made.calls.read_text().split()[-1] == installed
+    assert (tmp_path / "path").read_text() == f"{tmp_path}/orchestrator/bin\n"
 
 
 def test_no_input_is_run_as_code(tmp_path: Path) -> None:
