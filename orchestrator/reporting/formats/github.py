@@ -62,12 +62,9 @@ def _message(case: Case) -> str:
 
 
 def _command(level: str, title: str, message: str) -> str:
-    return f"::{level} title={_property(title)}::{_data(clean_line(message))}"
+    return f"::{level} title={_data(title).replace(':', '%3A').replace(',', '%2C')}::{_data(message)}"
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(clean_line(text)).replace(":", "%3A").replace(",", "%2C")
+    """Return text in one line, with the mark of what is escaped."""
+    return clean_line(text).replace("%", "%25")

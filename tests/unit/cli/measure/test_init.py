@@ -13,6 +13,10 @@ import yaml
 
 from orchestrator.catalog import shipped_catalog
 from orchestrator.cli.measure import init as command_module
+from orchestrator.errors import InputError
+from orchestrator.workflows import init as workflow
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.init import InitOptions
 from tests.unit.cli.conftest import Program
 
 EVERY = sorted(
@@ -94,6 +98,16 @@ def test_nothing_is_overwritten(command: Program, tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     assert error == "matrix.yaml: is there already, and is left as it is; -f names another file\n"
     assert (tmp_path / "matrix.yaml").read_text() == "mine"
+
+
+def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
+    """The workflow looks and writes in one step."""
+    path = tmp_path / "matrix.yaml"
+    path.write_text("mine")
+
+    with pytest.raises(InputError, match="is left as it is"):
+        workflow.init(InitOptions(frameworks=["noop"], file=path), Host({}))
+    assert path.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
