@@ -93,7 +93,7 @@ def picture(lines: Sequence[TimedLine]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
             "<title>A terminal: two frameworks are compared, then two releases of one</title>",
             f"<style>{_style(shown)}</style>",
-            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="#1b1f2a"/>',
+            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="#14171f" stroke="#3b4252"/>',
             f'<svg x="12" y="12" width="{width - 24:g}" height="{height - 24:g}"><g class="s">',
             *(_row(number, line) for number, line in enumerate(shown)),
             "</g></svg></svg>\n",
