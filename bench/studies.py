@@ -9,6 +9,7 @@ A claim is that of the latest full run in which both of its cells are planned, o
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -158,10 +159,22 @@ def page(studies: Sequence[StudyRuns]) -> str:
     return "".join(markdown.texts(_blocks(studies)))
 
 
+def parted(text: str, folder: str) -> tuple[str, dict[str, str]]:
+    """Return the page without its runs, which it links to, and the text of a page for each run, by the run's name."""
+    whole, *runs_of_studies = re.split(r"^## (.+, run (?:\S+))\n", text, flags=re.MULTILINE)
+    parts, links = {}, []
+    for title, body in zip(runs_of_studies[::2], runs_of_studies[1::2], strict=True):
+        name = title.rpartition(" ")[2]
+        above = f"# {title}\n\nPart of [Published studies, measured again](../{folder}.md).\n"
+        parts[name] = above + re.sub(r"^###", "##", body, flags=re.MULTILINE).rstrip() + "\n"
+        links.append(f"- [{title}]({folder}/{name}.md)\n")
+    return whole.rstrip() + "\n\n## The runs\n\n" + "".join(links), parts
+
+
 def _blocks(studies: Sequence[StudyRuns]) -> Iterator[Block]:
     yield Heading("Published studies, measured again", 1)
     said = (
-        " from the stored runs that are named here. Every planned cell and every claim is on this page. "
+        " from the stored runs that are named here. Every claim is on this page, and every planned cell on that of its run. "
         "The direction of a claim is judged and not its size, as hardware differs."
     )
     yield Paragraph(("Written by ", Phrase("python -m bench.studies", "code"), said))
@@ -311,8 +324,20 @@ def main() -> None:
             sys.exit("\n".join(error.messages))
         if not any(each.reports for each in studies):
             parser.error("no run of a study is there; `make studies-quick` measures all")
-        options.output.write_text(page(studies), encoding="utf-8")
+        write(page(studies), options.output)
     print(options.output)
+
+
+def write(text: str, output: Path) -> None:
+    """Write the page, and a page for each run into the folder of its name, in place of those that are there."""
+    folder = output.with_suffix("")
+    whole, parts = parted(text, folder.name)
+    output.write_text(whole, encoding="utf-8")
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.md"):
+        old.unlink()
+    for name, part in parts.items():
+        (folder / f"{name}.md").write_text(part, encoding="utf-8")
 
 
 if __name__ == "__main__":

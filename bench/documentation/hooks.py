@@ -22,22 +22,28 @@ def generated() -> dict[str, str]:
 
 
 def on_config(config: Any) -> Any:
-    """Add the pages of commands and functions to the navigation, each below its list."""
-    config.nav = _extended(config.nav, sorted(generated()))
+    """Add the pages of folders, such as those of the commands, to the navigation."""
+    kept = (str(path.relative_to(config.docs_dir)) for path in Path(config.docs_dir).rglob("*.md"))
+    config.nav = _extended(config.nav, sorted([*generated(), *kept]))
     return config
 
 
 def _extended(nav: list[Any], paths: list[str]) -> list[Any]:
-    """Return a navigation in which `reference/commands/` and `reference/api/` are the pages in these folders."""
+    """Return a navigation in which a folder, such as `reference/commands/`, is the pages in it."""
     found: list[Any] = []
     for entry in nav:
         if isinstance(entry, str) and entry.endswith("/"):
-            found += [{path.removeprefix(entry).removesuffix(".md"): path} for path in paths if path.startswith(entry)]
+            found += [_titled(path) for path in paths if path.startswith(entry)]
         elif isinstance(entry, dict) and any(isinstance(value, list) for value in entry.values()):
             found.append({name: _extended(value, paths) for name, value in entry.items()})
         else:
             found.append(entry)
     return found
+
+
+def _titled(path: str) -> str | dict[str, str]:
+    """Return a page of the program under its short name, and any other under its heading."""
+    return {Path(path).stem: path} if path.startswith("reference/") else path
 
 
 def on_files(files: Files, config: Any) -> Files:

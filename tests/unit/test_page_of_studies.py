@@ -135,6 +135,21 @@ def test_smoke_run_answers_smoke_claims() -> None:
     assert studies.CHANGED not in _page(_report(), current=current)
 
 
+def test_each_run_has_a_page_of_its_own(tmp_path: Path) -> None:
+    text = _page(_report(), _report(SECOND, name="another"))
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "old.md").touch()
+    studies.write(text, tmp_path / "page.md")
+
+    whole = (tmp_path / "page.md").read_text()
+    parts = {path.name: path.read_text() for path in (tmp_path / "page").iterdir()}
+    assert set(parts) == {f"{FIRST}.md", f"{SECOND}.md"}
+    assert f"- [a-study, run {FIRST}](page/{FIRST}.md)" in whole
+    assert f"| {FAR.id} |" not in whole
+    assert f"| {FAR.id} |" in parts[f"{FIRST}.md"]
+    assert parts[f"{FIRST}.md"].startswith(f"# a-study, run {FIRST}\n")
+
+
 def test_files_of_studies_are_planned(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(
         "version: 1\nname: small\nstudy: {title: A small study}\nframeworks: [noop==1]\nmodels: [lenet]\n"
