@@ -174,8 +174,8 @@ def parted(text: str, folder: str) -> tuple[str, dict[str, str]]:
 def _blocks(studies: Sequence[StudyRuns]) -> Iterator[Block]:
     yield Heading("Published studies, measured again", 1)
     said = (
-        " from the stored runs that are named here. Every claim is on this page, and every planned cell on that of its run. "
-        "The direction of a claim is judged and not its size, as hardware differs."
+        " from the stored runs that are named here. Every claim is on this page, and every planned cell on that of its "
+        "run. The direction of a claim is judged and not its size, as hardware differs."
     )
     yield Paragraph(("Written by ", Phrase("python -m bench.studies", "code"), said))
     heads = ("Study", "Run", "Hardware", "Repeats", *(verdict.value.capitalize() for verdict in ClaimVerdict))

@@ -18,6 +18,8 @@ from bench.records import ROOT
 SITE = ROOT / "build" / "site"
 LONG = 30
 """Words of a sentence that nobody wants to read twice."""
+FOLLOWED = {"tutorial", "your-model", "offline", "registry", "hugging_face", "cluster"}
+"""Pages and folders of pages that a test follows literally."""
 FIRST_RESULT = "## Go on"
 """The heading of the README that a new user meets after the first result."""
 _FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.MULTILINE | re.DOTALL)
@@ -100,8 +102,10 @@ def rows() -> Iterator[tuple[str, str, str]]:
     yield "sentences", f"{len(found):,}", ""
     yield f"sentences over {LONG} words", f"{len(long)} ({len(long) / len(found):.1%})", "≤ 3 %"
     yield "words before the first result (README)", str(words(readme.partition(FIRST_RESULT)[0])), "≤ 400"
-    shown = [command for page in pages() for command in documented_commands(page)]
-    yield "commands shown, all parsed by a test", str(len(shown)), ""
+    shown = [command.page for page in pages() for command in documented_commands(page)]
+    followed = [page for page in shown if page.removeprefix("docs/").split("/")[0].removesuffix(".md") in FOLLOWED]
+    yield "commands shown, each parsed by a test", str(len(shown)), ""
+    yield "… of these run by a test, in their order", str(len(followed)), ""
     if SITE.is_dir():
         dead = dead_links(SITE)
         yield "pages of the site", str(sum(1 for _ in SITE.rglob("*.html"))), ""
