@@ -1,4 +1,4 @@
-"""The documentation opened from disk: its search answers twenty questions, and nothing is asked for elsewhere."""
+"""The documentation opened from disk: search, phones, and what axe finds; nothing is asked for elsewhere."""
 
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from orchestrator.resources import ROOT
@@ -87,4 +88,17 @@ def test_only_tables_scroll_on_a_phone(browser: Browser, site: Path, name: str, 
     phone.goto((site / name).as_uri())
 
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "regression.html", "tutorial/first-verdict.html"])
+def test_axe_finds_nothing_in_the_documentation(browser: Browser, site: Path, name: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    opened = context.new_page()
+    opened.goto((site / name).as_uri())
+    opened.wait_for_selector(".md-content")
+    found = Axe().run(opened).response["violations"]
+
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
     context.close()
