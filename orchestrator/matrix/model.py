@@ -246,7 +246,7 @@ class Rule:
     feeds: tuple[Feed, ...] = ()
     workers: tuple[int, ...] = ()
     scalings: tuple[Scaling, ...] = ()
-    load: LoadAxes = LoadAxes()
+    load: LoadAxes = field(default_factory=LoadAxes)
     generation: GenerationAxes = GenerationAxes()
     pythons: tuple[str, ...] = ()
     options: OptionAxes = ()

@@ -36,7 +36,10 @@ def test_container_and_host_agree_on_the_gap() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "fly"}, "bad request: 'mode' must be one of 'generate', 'infer', 'ops', 'parity', 'requests', 'script', 'train'"),
+        (
+            {"mode": "fly"},
+            "bad request: 'mode' must be one of 'generate', 'infer', 'ops', 'parity', 'requests', 'script', 'train'",
+        ),
         ({"mode": "script"}, "bad request: the mode 'script' and a 'script' go together"),
         (
             {"script": {}},
