@@ -40,7 +40,7 @@ def attention(keras, layer, **rule):
     if _is_plain(layer):
         return _plain(keras, layer, rule)
     if not hasattr(keras, "ops") or not hasattr(keras.ops, "dot_product_attention"):
-        message = "Keras %s lacks dot_product_attention, which takes rotary positions and grouped heads; 3.7 has it"
+        message = "Keras %s lacks dot_product_attention, which takes rotary positions and grouped heads; 3.6 has it"
         raise Unsupported(message % _version(keras))
     return _grouped(keras, layer, rule)
 
@@ -66,7 +66,7 @@ def called(native, layer, taken):
 def _grouped(keras, layer, rule):
     settings, (time, features) = layer.settings, layer.input_shape
     heads, shared, size = settings["heads"], settings["key_value_heads"], settings["size"]
-    ops = keras.ops
+    ops, repeats = keras.ops, _repeats(keras, heads, shared)
 
     class GroupedAttention(keras.layers.Layer):
         """A dense layer for each projection, around Keras' own operator."""
@@ -98,9 +98,9 @@ def _grouped(keras, layer, rule):
         def call(self, inputs):
             """Map (batch, time, features) to the same."""
             query, key, value = (self.split(number, inputs) for number in range(3))
-            attended = ops.dot_product_attention(
-                self._turned(query), self._turned(key), value, is_causal=settings["causal"]
-            )
+            query, key = self._turned(query), self._turned(key)
+            key, value = spread(ops, key, repeats), spread(ops, value, repeats)
+            attended = ops.dot_product_attention(query, key, value, is_causal=settings["causal"])
             return self.joined(attended, time)
 
         @staticmethod
@@ -139,6 +139,25 @@ class _OfKeras:
 def projections(native, layer):
     """Return what makes the queries, keys and values of an attention, and joins what its heads yield."""
     return _OfKeras(native) if _is_plain(layer) else native
+
+
+def spread(ops, values, repeats):
+    """Repeat each head of (batch, steps, heads, size) for the heads of queries that share it."""
+    return ops.repeat(values, repeats, axis=2) if repeats > 1 else values
+
+
+def _repeats(keras, heads, shared):
+    """Return how often each head of keys is repeated for an operator that takes as many as of queries."""
+    return 1 if _knows_groups(keras, shared) else heads // shared
+
+
+def _knows_groups(keras, shared):
+    """Return whether Keras' operator takes fewer heads of keys than of queries, as JAX's does and others from 3.15 on.
+
+    A single head is no group to the others.
+    """
+    release = tuple(int(part) for part in keras.__version__.split(".")[:2])
+    return keras.config.backend() == "jax" or (release >= (3, 15) and shared > 1)
 
 
 def positions(keras, **rule):
