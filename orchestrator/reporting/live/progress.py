@@ -45,7 +45,7 @@ class Building:
 
 
 @dataclass(frozen=True, slots=True)
-class Durations:
+class TakenTimes:
     """The seconds that repeats and images have taken so far, and were expected to."""
 
     expected_s: Mapping[str, float] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Progress:
     """The state of each repeat by cell: a status, `DISTURBED` or `PENDING`."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """Samples/s of the last repeat of each cell."""
-    durations: Durations = Durations()
+    durations: TakenTimes = TakenTimes()
     measuring_s: float | None = None
     """Moment at which the first repeat was launched."""
     throughput: float | None = None
