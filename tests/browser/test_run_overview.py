@@ -238,7 +238,7 @@ def test_the_overview_is_reached_by_keys_alone(browser: Browser, address: str) -
     assert any(each.startswith("#group/") for each in reached)
 
 
-def test_print_leaves_out_what_only_a_screen_can_do(browser: Browser, address: str) -> None:
+def test_print_leaves_out_contents_and_picker(browser: Browser, address: str) -> None:
     page = opened(browser, address)
     page.emulate_media(media="print")
 

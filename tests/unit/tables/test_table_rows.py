@@ -141,7 +141,7 @@ def test_a_rotten_result_is_a_row(tmp_path: Path) -> None:
     assert rotten["throughput"] is None
 
 
-def test_a_run_without_a_readable_record_is_a_row(tmp_path: Path) -> None:
+def test_a_run_with_a_broken_record_counts(tmp_path: Path) -> None:
     run = stored_run(tmp_path)
     (run.folder / "run.json").write_text("[]")
 
