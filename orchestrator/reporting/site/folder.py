@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from orchestrator.errors import HostError, InputError, remedy
 from orchestrator.reporting.site.encoding import Document, parsed
@@ -105,23 +104,20 @@ def open_folder(folder: Path, version: str, *, whole: bool) -> SiteFolder:
     site = SiteFolder(folder, version)
     if not others:
         return site
-    record = _record(folder)
-    if record is None:
-        raise InputError(f"{folder}: holds {others[0]}, and no site; name an empty or a new folder with -o")
-    site.files = {place: size for place, size in record["files"].items() if _is_ours(place)}
-    if record.get("version") == version and not whole:
-        site.runs = {name: PublishedRun(stamp, file) for name, (stamp, file) in record["runs"].items()}
-        site.series = record["series"]
-    return site
-
-
-def _record(folder: Path) -> dict[str, Any] | None:
-    """Return the record of a site, or None if the folder has none that can be read."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        return record if str(record["format"]).startswith("site/") and isinstance(record["files"], dict) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        is_ours = str(record["format"]).startswith("site/")
+        files = {str(place): int(size) for place, size in record["files"].items() if _is_ours(place)}
+        runs = {str(name): PublishedRun(str(stamp), str(file)) for name, (stamp, file) in record["runs"].items()}
+        series, published_as = str(record["series"]), str(record["version"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        is_ours = False
+    if not is_ours:
+        raise InputError(f"{folder}: holds {others[0]}, and no site; name an empty or a new folder with -o")
+    site.files = files
+    if published_as == version and not whole:
+        site.runs, site.series = runs, series
+    return site
 
 
 def _is_ours(place: object) -> bool:

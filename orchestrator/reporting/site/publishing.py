@@ -131,10 +131,14 @@ def _kept(place: SiteFolder, run: Run) -> Document | None:
     document = place.read(before.file) if before else None
     if before is None or document is None:
         return None
-    cells = zip(decoded(document["cells"]["id"]), document["planned"], strict=True)
-    if _stamp(run.folder, cells, has_checks=document["paired"]) != before.stamp:
+    try:
+        cells = list(zip(decoded(document["cells"]["id"]), document["planned"], strict=True))
+        details, has_checks = document["files"], document["paired"]
+    except (KeyError, TypeError, ValueError, IndexError):
+        return None  # somebody has written something else there
+    if _stamp(run.folder, cells, has_checks=has_checks) != before.stamp:
         return None
-    return document if place.keep([before.file, *document["files"]]) else None
+    return document if place.keep([before.file, *details]) else None
 
 
 def _stamp(folder: Path, cells: Iterable[tuple[str, int]], *, has_checks: bool) -> str:

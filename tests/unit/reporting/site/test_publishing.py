@@ -146,7 +146,7 @@ def test_files_of_a_removed_run_go(again: Publish, results: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("of_details", [True, False])
-@pytest.mark.parametrize("damage", ["", "bench.put(", None])
+@pytest.mark.parametrize("damage", ["", "bench.put(", 'bench.put("r",{"files":[]})\n', None])
 def test_a_damaged_file_is_made_again(again: Publish, tmp_path: Path, damage: str | None, of_details: bool) -> None:
     again()
     name = index_of(tmp_path / "site")["runs"]["file"][0]
@@ -175,6 +175,15 @@ def test_what_is_no_site_is_never_replaced(again: Publish, tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"holds index\.html, and no site"):
         again()
     assert (tmp_path / "site" / "index.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize("record", ["", "[]", '{"format":"site/1"}', '{"format":"other","files":{},"runs":{}}'])
+def test_a_folder_with_another_record_is_refused(again: Publish, tmp_path: Path, record: str) -> None:
+    again()
+    (tmp_path / "site" / "published.json").write_text(record)
+
+    with pytest.raises(InputError, match="and no site"):
+        again()
 
 
 def test_a_record_leads_to_no_other_file(again: Publish, tmp_path: Path) -> None:
