@@ -92,9 +92,17 @@ def test_metrics_are_those_of_the_engine() -> None:
     assert values["inter_token_latency_p50"] == pytest.approx(NEXT_S)
     assert values["inter_token_latency_p90"] == pytest.approx(NEXT_S)
     assert values["inter_token_latency_p99"] is None  # 180 times bound no 99th percentile
-    assert values["latency_p50"] == pytest.approx(WHOLE_S)
+    assert measured.latency is not None
+    assert measured.latency.p50_s == pytest.approx(WHOLE_S)
     assert measured.tokens is not None
     assert measured.tokens.prefill == pytest.approx(FIRST_S / WHOLE_S)
+
+
+def test_metrics_take_no_more_of_alpha() -> None:
+    """The mode with the most metrics sets the levels of all, and it stays training."""
+    counts = {mode: len(rules.metrics) for mode, rules in RULES.items()}
+
+    assert counts["generate"] <= counts["train"] == max(counts.values())
 
 
 def test_commands_know_the_metrics() -> None:
