@@ -93,48 +93,50 @@ class Lstm(nnx.Module):
 
 
 class EncoderLayer(nnx.Module):
-    """Attention of two heads and two dense layers, each with a norm behind its stream."""
+    """Attention and two dense layers, each with a norm after its stream."""
 
     def __init__(self, width, heads, rngs):
         self.heads = heads
-        self.query, self.key, self.value, self.output = (nnx.Linear(width, width, rngs=rngs) for _ in range(4))
-        self.wide, self.narrow = nnx.Linear(width, 4 * width, rngs=rngs), nnx.Linear(4 * width, width, rngs=rngs)
-        self.attended, self.joined = (nnx.LayerNorm(width, epsilon=1e-5, rngs=rngs) for _ in range(2))
+        self.projection = nnx.Linear(width, 3 * width, rngs=rngs)
+        self.output = nnx.Linear(width, width, rngs=rngs)
+        self.wide = nnx.Linear(width, 4 * width, rngs=rngs)
+        self.narrow = nnx.Linear(4 * width, width, rngs=rngs)
+        self.norms = nnx.List([nnx.LayerNorm(width, epsilon=1e-5, rngs=rngs) for _ in range(2)])
 
     def __call__(self, x):
-        query, key, value = (
-            made(x).reshape(*x.shape[:2], self.heads, -1) for made in (self.query, self.key, self.value)
-        )
-        x = self.attended(x + self.output(jax.nn.dot_product_attention(query, key, value).reshape(x.shape)))
-        return self.joined(x + self.narrow(nnx.gelu(self.wide(x), approximate=False)))
+        batch, steps, width = x.shape
+        joined = self.projection(x).reshape(batch, steps, 3, self.heads, width // self.heads)
+        query, key, value = (joined[:, :, each] for each in range(3))
+        attended = jax.nn.dot_product_attention(query, key, value)
+        x = self.norms[0](x + self.output(attended.reshape(x.shape)))
+        return self.norms[1](x + self.narrow(jax.nn.gelu(self.wide(x), approximate=False)))
 
 
 class Encoder(nnx.Module):
-    """BERT's encoder of the size `tiny`, which classifies sequences by their first step."""
+    """BERT-Tiny without dropout and segments."""
 
-    def __init__(self, rngs, sequence=128, vocabulary=30522, *, width=128, depth=2, heads=2):
-        self.embedding = nnx.Embed(vocabulary, width, rngs=rngs)
-        self.positions = nnx.Param(0.02 * jax.random.normal(rngs.params(), (sequence, width)))
+    def __init__(self, rngs, width=128, depth=2, heads=2, *, steps=128, tokens=30522):
+        self.tokens = nnx.Embed(tokens, width, rngs=rngs)
+        self.positions = nnx.Param(0.02 * jax.random.normal(rngs.params(), (steps, width)))
         self.norm = nnx.LayerNorm(width, epsilon=1e-5, rngs=rngs)
         self.layers = nnx.List([EncoderLayer(width, heads, rngs) for _ in range(depth)])
-        self.pooled, self.dense = nnx.Linear(width, width, rngs=rngs), nnx.Linear(width, 2, rngs=rngs)
+        self.pooler = nnx.Linear(width, width, rngs=rngs)
+        self.classes = nnx.Linear(width, 3, rngs=rngs)
 
-    def __call__(self, tokens):
-        x = self.norm(self.embedding(tokens) + self.positions.get_value())
+    def __call__(self, x):
+        x = self.norm(self.tokens(x) + self.positions[...])
         for layer in self.layers:
             x = layer(x)
-        return self.dense(jax.numpy.tanh(self.pooled(x[:, 0])))
+        return self.classes(jax.numpy.tanh(self.pooler(x[:, 0])))
 
 
 NETWORKS = {"lenet": LeNet, "resnet20": ResNet20, "vgg19": Vgg19, "lstm": Lstm, "encoder": Encoder}
 
 
 def optimizer(name):
-    return (
-        optax.rmsprop(0.01, decay=0.9, eps=1e-7)
-        if name == "lstm"
-        else optax.adam(0.0001 if name == "encoder" else 0.001)
-    )
+    if name == "encoder":
+        return optax.adam(0.0001)
+    return optax.rmsprop(0.01, decay=0.9, eps=1e-7) if name == "lstm" else optax.adam(0.001)
 
 
 def loss_of(logits, labels):

@@ -11,26 +11,23 @@ import numpy as np
 
 SEED = [1, 1]
 """Seeds of the benchmark's plan and of its stream of data."""
-OF_NUMBERS = 6
-"""The stream of whole numbers among them."""
 MODELS = {
     "lenet": {"shape": (1, 28, 28), "classes": 10},
     "resnet20": {"shape": (3, 32, 32), "classes": 10},
     "vgg19": {"shape": (3, 32, 32), "classes": 10},
     "lstm": {"shape": (40, 60), "classes": 60, "binary": True},
-    "encoder": {"shape": (128,), "classes": 2, "vocabulary": 30522},
+    "encoder": {"shape": (128,), "classes": 3, "tokens": 30522},
 }
-"""The data of each model that is trained: its shape, channels first, its classes, and true if its values are 0 or 1.
-
-Whole numbers are below a vocabulary."""
+"""The data of each model that is trained: its shape, channels first, its classes, and true if its values are 0 or 1, or
+the number of its tokens."""
 SERVED = {"lenet": MODELS["lenet"], "resnet50_v1_5": {"shape": (3, 224, 224), "classes": 1000}}
 """The data of each model that a serving engine infers."""
 
 
-def batches(batch_size, count=16, shape=(1, 28, 28), classes=10, binary=False, *, vocabulary=None):
-    """Yield inputs (float32, or int32 below a vocabulary) and labels (int32), drawn one by one."""
-    if vocabulary:
-        yield from tokens(batch_size, count, shape, classes, vocabulary)
+def batches(batch_size, count=16, shape=(1, 28, 28), classes=10, binary=False, *, tokens=None):
+    """Yield inputs (float32, or int32 of tokens) and labels (int32), drawn one by one."""
+    if tokens is not None:
+        yield from token_batches(batch_size, count, shape, classes, tokens)
         return
     rng = np.random.RandomState(SEED)
     means = [rng.uniform(-0.5, 0.5, shape).astype("float32") for _ in range(classes)]
@@ -42,15 +39,14 @@ def batches(batch_size, count=16, shape=(1, 28, 28), classes=10, binary=False, *
         yield (inputs > 0).astype("float32") if binary else inputs, labels
 
 
-def tokens(batch_size, count, shape, classes, vocabulary):
-    """Yield whole numbers, half of which are those of the class of a sample, and labels."""
-    seed, stream = SEED
-    centres = np.random.RandomState([seed, OF_NUMBERS, 0]).randint(0, vocabulary, (classes, *shape)).astype("int32")
-    rng = np.random.RandomState([seed, stream, OF_NUMBERS])
+def token_batches(batch_size, count, shape, classes, tokens):
+    """Yield tokens and labels. Half of the tokens of a sample are those of its class."""
+    own = np.random.RandomState([SEED[0], 6, 0]).randint(0, tokens, (classes, *shape)).astype("int32")
+    rng = np.random.RandomState([*SEED, 6])
     for _ in range(count):
         labels = rng.randint(0, classes, batch_size).astype("int32")
-        others = rng.randint(0, vocabulary, (batch_size, *shape)).astype("int32")
-        yield np.where(rng.random_sample((batch_size, *shape)) < 0.5, centres[labels], others), labels
+        others = rng.randint(0, tokens, (batch_size, *shape)).astype("int32")
+        yield np.where(rng.random_sample(others.shape) < 0.5, own[labels], others), labels
 
 
 def report(samples, tic):

@@ -60,7 +60,7 @@ def encoder(sequence=128, vocabulary=30522, width=128, depth=2, heads=2):
         wide = layers.Dense(4 * width, activation=gelu)(x)
         x = layers.LayerNormalization(epsilon=1e-5)(layers.Add()([x, layers.Dense(width)(wide)]))
     pooled = layers.Dense(width, activation="tanh")(x[:, 0])
-    return tf.keras.Model(tokens, layers.Dense(2)(pooled))
+    return tf.keras.Model(tokens, layers.Dense(3)(pooled))
 
 
 model = {"encoder": encoder, "lenet": lenet}[args.model]()

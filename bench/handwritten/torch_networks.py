@@ -82,47 +82,34 @@ def lstm():
     return nn.Sequential(LastOutput(60, 128), nn.Linear(128, 60))
 
 
-class EncoderLayer(nn.Module):
-    """Attention of two heads and two dense layers, each with a norm behind its stream."""
+class Encoder(nn.Module):
+    """BERT-Tiny as PyTorch has its layers, without dropout and segments."""
 
-    def __init__(self, width, heads):
+    def __init__(self, width=128, depth=2, heads=2, steps=128, tokens=30522):
         super().__init__()
-        self.heads = heads
-        self.query, self.key, self.value, self.output = (nn.Linear(width, width) for _ in range(4))
-        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-        self.attended, self.joined = (nn.LayerNorm(width, eps=1e-5) for _ in range(2))
+        self.tokens = nn.Embedding(tokens, width)
+        self.positions = nn.Parameter(0.02 * torch.randn(steps, width))
+        self.norm = nn.LayerNorm(width)
+        rule = {"dropout": 0.0, "activation": "gelu", "batch_first": True}
+        self.layers = nn.ModuleList([nn.TransformerEncoderLayer(width, heads, 4 * width, **rule) for _ in range(depth)])
+        self.pooler = nn.Linear(width, width)
+        self.classes = nn.Linear(width, 3)
 
     def forward(self, x):
-        batch, steps, width = x.shape
-        query, key, value = (
-            made(x).view(batch, steps, self.heads, -1).transpose(1, 2) for made in (self.query, self.key, self.value)
-        )
-        attended = functional.scaled_dot_product_attention(query, key, value).transpose(1, 2)
-        x = self.attended(x + self.output(attended.reshape(batch, steps, width)))
-        return self.joined(x + self.narrow(functional.gelu(self.wide(x))))
-
-
-class Encoder(nn.Module):
-    """BERT's encoder of the size `tiny`, which classifies sequences by their first step."""
-
-    def __init__(self, sequence=128, vocabulary=30522, width=128, depth=2, heads=2):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary, width)
-        self.positions = nn.Parameter(0.02 * torch.randn(sequence, width))
-        self.norm = nn.LayerNorm(width, eps=1e-5)
-        self.layers = nn.Sequential(*(EncoderLayer(width, heads) for _ in range(depth)))
-        self.pooled, self.dense = nn.Linear(width, width), nn.Linear(width, 2)
-
-    def forward(self, tokens):
-        x = self.layers(self.norm(self.embedding(tokens) + self.positions))
-        return self.dense(torch.tanh(self.pooled(x[:, 0])))
+        x = self.norm(self.tokens(x) + self.positions)
+        for layer in self.layers:
+            x = layer(x)
+        return self.classes(torch.tanh(self.pooler(x[:, 0])))
 
 
 def encoder():
     return Encoder()
 
 
+RATES = {"encoder": 0.0001}
+
+
 def optimizer(name, parameters, fused):
     if name == "lstm":
         return torch.optim.RMSprop(parameters, lr=0.01, alpha=0.9, eps=1e-7)
-    return torch.optim.Adam(parameters, lr=0.0001 if name == "encoder" else 0.001, **({"fused": True} if fused else {}))
+    return torch.optim.Adam(parameters, lr=RATES.get(name, 0.001), **({"fused": True} if fused else {}))
