@@ -3,6 +3,7 @@
 Importing it imports no Keras: `layers` is the module of layers to make them of.
 """
 
+import functools
 import inspect
 
 from benchmarks.errors import Unsupported
@@ -63,10 +64,15 @@ def called(native, layer, taken):
     return native(taken[0], taken[0], use_causal_mask=True)
 
 
+def _repeated(ops, repeats, values):
+    """Repeat the heads of keys or values where Keras' operator takes as many of them as of queries."""
+    return ops.repeat(values, repeats, axis=2) if repeats > 1 else values
+
+
 def _grouped(keras, layer, rule):
     settings, (time, features) = layer.settings, layer.input_shape
     heads, shared, size = settings["heads"], settings["key_value_heads"], settings["size"]
-    ops, repeats = keras.ops, _repeats(keras, heads, shared)
+    ops, repeats = keras.ops, 1 if _knows_groups(keras, shared) else heads // shared
 
     class GroupedAttention(keras.layers.Layer):
         """A dense layer for each projection, around Keras' own operator."""
@@ -90,6 +96,8 @@ def _grouped(keras, layer, rule):
             """Map what heads yield (batch, steps, heads, size) to (batch, steps, features)."""
             return self.projections[3](ops.reshape(attended, (-1, steps, features)))
 
+        repeated = staticmethod(functools.partial(_repeated, ops, repeats))
+
         @staticmethod
         def tables():
             """Return the cosines and sines of every position (time, size / 2)."""
@@ -99,7 +107,7 @@ def _grouped(keras, layer, rule):
             """Map (batch, time, features) to the same."""
             query, key, value = (self.split(number, inputs) for number in range(3))
             query, key = self._turned(query), self._turned(key)
-            key, value = spread(ops, key, repeats), spread(ops, value, repeats)
+            key, value = self.repeated(key), self.repeated(value)
             attended = ops.dot_product_attention(query, key, value, is_causal=settings["causal"])
             return self.joined(attended, time)
 
@@ -131,6 +139,11 @@ class _OfKeras:
         """Map (batch, steps, features) to queries, keys or values (batch, steps, heads, size)."""
         return self._projections[number](inputs)
 
+    @staticmethod
+    def repeated(values):
+        """Return keys or values as they are, which have as many heads as queries."""
+        return values
+
     def joined(self, attended, _steps):
         """Map what heads yield (batch, steps, heads, size) to (batch, steps, features)."""
         return self._output(attended)
@@ -139,16 +152,6 @@ class _OfKeras:
 def projections(native, layer):
     """Return what makes the queries, keys and values of an attention, and joins what its heads yield."""
     return _OfKeras(native) if _is_plain(layer) else native
-
-
-def spread(ops, values, repeats):
-    """Repeat each head of (batch, steps, heads, size) for the heads of queries that share it."""
-    return ops.repeat(values, repeats, axis=2) if repeats > 1 else values
-
-
-def _repeats(keras, heads, shared):
-    """Return how often each head of keys is repeated for an operator that takes as many as of queries."""
-    return 1 if _knows_groups(keras, shared) else heads // shared
 
 
 def _knows_groups(keras, shared):
