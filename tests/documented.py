@@ -6,7 +6,7 @@ from pathlib import Path
 from orchestrator.resources import ROOT
 
 DOCS = ROOT / "docs"
-_HEAD = re.compile(r"\A# .+\n\nPart of .+\n")
+_HEAD = re.compile(r"\A(?:---\n[^#]*---\n)?# .+\n\nPart of .+\n")
 
 
 def pages() -> list[Path]:
