@@ -9,7 +9,7 @@ from orchestrator.errors import InputError
 from orchestrator.tables.arrow import arrow_schema, library, record_batch
 from orchestrator.tables.columns import TableSchema
 from orchestrator.tables.reading import TABLES, read_batches
-from orchestrator.tables.stored import StoredRun, stored_runs
+from orchestrator.tables.stored import OpenedRun, stored_runs
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class ResultTable:
     """One table over the runs of a results folder. Every call reads the files anew."""
 
     table: TableSchema
-    stored: tuple[StoredRun, ...]
+    stored: tuple[OpenedRun, ...]
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class ResultTables:
     environments: ResultTable
     parity: ResultTable
 
-    def __init__(self, stored: tuple[StoredRun, ...]) -> None:
+    def __init__(self, stored: tuple[OpenedRun, ...]) -> None:
         for table in TABLES:
             setattr(self, table.name, ResultTable(table, stored))
 

@@ -22,7 +22,7 @@ from orchestrator.tables.rows.parity import PARITY, parity_sources
 from orchestrator.tables.rows.printed import PRINTED, printed_sources
 from orchestrator.tables.rows.repeats import REPEATS, repeat_source, result_source
 from orchestrator.tables.rows.runs import RUNS, run_sources
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 TABLES: tuple[TableSchema, ...] = (
     RUNS, CELLS, OUTCOMES, REPEATS, BLOCKS, GPU_BLOCKS, LATENCIES, PRINTED, TELEMETRY, ENVIRONMENTS, PARITY,
@@ -40,7 +40,7 @@ _OF_RESULTS = (
 _NEED_RESULTS = frozenset({"repeats", "latencies", *(table.name for table, _ in _OF_RESULTS)})
 
 
-def read_batches(runs: Iterable[StoredRun], wanted: frozenset[str]) -> Iterator[Rows]:
+def read_batches(runs: Iterable[OpenedRun], wanted: frozenset[str]) -> Iterator[Rows]:
     """Yield the rows of the wanted tables of some runs in batches, those of each table in order.
 
     Only files that a wanted table needs are opened.
@@ -54,7 +54,7 @@ def read_batches(runs: Iterable[StoredRun], wanted: frozenset[str]) -> Iterator[
     yield from ((name, rows) for name, rows in joined.items() if rows)
 
 
-def _read_run(stored: StoredRun, wanted: frozenset[str]) -> Iterator[Rows]:
+def _read_run(stored: OpenedRun, wanted: frozenset[str]) -> Iterator[Rows]:
     for table, sources in _OF_RUNS:
         if table.name in wanted:
             yield table.name, [table.row(source) for source in sources(stored)]
@@ -63,7 +63,7 @@ def _read_run(stored: StoredRun, wanted: frozenset[str]) -> Iterator[Rows]:
             yield from _of_outcome(stored, outcome, wanted)
 
 
-def _of_outcome(stored: StoredRun, outcome: Outcome, wanted: frozenset[str]) -> Iterator[Rows]:
+def _of_outcome(stored: OpenedRun, outcome: Outcome, wanted: frozenset[str]) -> Iterator[Rows]:
     if "outcomes" in wanted:
         yield "outcomes", [OUTCOMES.row(outcome_source(stored.name, outcome))]
     if outcome.status is not Status.OK or not wanted & _NEED_RESULTS:

@@ -15,7 +15,7 @@ from orchestrator.tables.columns import fitting
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class OpenedRun:
     """A run of a results folder. A file that cannot be read is part of the result."""
 
     results: Path
@@ -81,12 +81,12 @@ class StoredRun:
                 yield outcome
 
 
-def stored_runs(results: Path) -> list[StoredRun]:
+def stored_runs(results: Path) -> list[OpenedRun]:
     """Return every run of a results folder, those of parts of runs on clusters too, by name."""
-    return [StoredRun(results, name) for name in sorted(name for name, _ in stamped_runs(results))]
+    return [OpenedRun(results, name) for name in sorted(name for name, _ in stamped_runs(results))]
 
 
-def counts(stored: StoredRun) -> bool | None:
+def counts(stored: OpenedRun) -> bool | None:
     """Return false for the run of a part in whose place another one counts, or None if that cannot be told."""
     if not stored.is_part:
         return True

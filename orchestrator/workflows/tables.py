@@ -9,14 +9,14 @@ from orchestrator.results.writing import locked
 from orchestrator.tables.export.changes import Changes
 from orchestrator.tables.export.parquet import write_parquet
 from orchestrator.tables.export.sqlite import write_sqlite
-from orchestrator.tables.stored import StoredRun, stored_runs
+from orchestrator.tables.stored import OpenedRun, stored_runs
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import report_hidden_runs
 from orchestrator.workflows.option_values import TablesFormat
 from orchestrator.workflows.outputs import check_file
 
-_WRITERS: Mapping[TablesFormat, Callable[[list[StoredRun], Path], tuple[Changes, Mapping[str, int]]]] = {
+_WRITERS: Mapping[TablesFormat, Callable[[list[OpenedRun], Path], tuple[Changes, Mapping[str, int]]]] = {
     TablesFormat.PARQUET: write_parquet,
     TablesFormat.SQLITE: write_sqlite,
 }

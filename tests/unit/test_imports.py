@@ -26,7 +26,7 @@ WITHIN = {
         "inline": (), "measures": (), "live": (), "selected": ("findings",), "findings": ("inline",),
         "charts": ("findings", "inline"), "blocks": ("charts", "inline"),
         "document": ("blocks", "inline", "measures"),
-        "formats": ("blocks", "document", "inline", "measures"),
+        "formats": ("blocks", "charts", "document", "inline", "measures"),
         "reports": ("blocks", "charts", "document", "findings", "formats", "inline", "measures"),
         "site": ("findings",),
     },

@@ -18,19 +18,21 @@ DISTRIBUTION = "framework-bench-orchestrator"
 PAGES = {
     "init": "matrix", "plan": "matrix", "build": "catalog", "run": "matrix", "cancel": "cluster",
     "render": "kubernetes", "report": "report", "runs": "report", "show": "report", "models": "models",
-    "frameworks": "catalog", "schema": "report#for-programs", "regress": "regression", "bisect": "regression",
-    "compare": "regression#stored-runs", "nightly": "nightly", "history": "nightly#history", "export": "offline",
-    "verify": "offline", "load": "offline", "push": "registry", "anonymise": "serving", "collect": "offline",
+    "frameworks": "catalog", "schema": "report#for-programs", "publish": "site", "regress": "regression", "bisect": "regression/bisect",
+    "compare": "regression/stored-runs", "nightly": "nightly", "history": "nightly/history", "export": "offline",
+    "verify": "offline", "load": "offline", "push": "registry", "anonymise": "serving/anonymise", "collect": "offline",
     "merge": "offline", "data": "datasets", "doctor": "host", "clean": "host",
 }  # fmt: skip
 """The page of each command, which explains its mistakes of input."""
 HOST_PAGES = {"cancel": "cluster", "render": "kubernetes", "nightly": "nightly", "push": "registry"}
 """The pages of commands whose host errors are not those of every host."""
 OF_MATRIX = frozenset(name for name, page in PAGES.items() if page == "matrix") | {"build", "export", "regress", "push"}
-SECTIONS = frozenset({
-    "systems", "frameworks", "models", "ops", "output", "options", "exclude", "include", "build",
-})  # fmt: skip
-"""The keys of a matrix that have a section of their own on its page."""
+SECTIONS = {
+    "systems": "matrix", "frameworks": "matrix", "models": "matrix", "ops": "matrix/work", "options":
+    "matrix/selection", "exclude": "matrix/selection", "include": "matrix/selection", "build": "matrix/build",
+    "output": "matrix/build",
+}  # fmt: skip
+"""The page of each key of a matrix that has a section of its own."""
 _PLACE = re.compile(r"\S+\.ya?ml:\d+:\d+: (?P<key>\w+)")
 
 
@@ -50,7 +52,8 @@ def pages_of(command: str, messages: Sequence[str], error: OrchestratorError) ->
     for message in messages:
         place = _PLACE.match(message)
         if place and command in OF_MATRIX:
-            yield f"matrix#{place['key']}" if place["key"] in SECTIONS else "matrix"
+            key = place["key"]
+            yield f"{SECTIONS[key]}#{key}" if key in SECTIONS else "matrix"
         elif isinstance(error, HostError):
             yield HOST_PAGES.get(command, "host")
         elif command in PAGES:

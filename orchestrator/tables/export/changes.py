@@ -12,14 +12,14 @@ from orchestrator.results.listing.stamps import stamped_checks, stamped_outcomes
 from orchestrator.results.names import CLUSTER
 from orchestrator.results.telemetry.files import FILE as TELEMETRY_FILE
 from orchestrator.tables.reading import TABLES
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The runs to read and to leave out, by their names as tables hold them."""
 
-    stale: tuple[StoredRun, ...]
+    stale: tuple[OpenedRun, ...]
     """Runs that are new, or have changed since."""
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
@@ -27,7 +27,7 @@ class Changes:
     """Of every run that is there, taken before any of it is read: what changes meanwhile is read again next time."""
 
 
-def changes(runs: list[StoredRun], exported: Mapping[str, str]) -> Changes:
+def changes(runs: list[OpenedRun], exported: Mapping[str, str]) -> Changes:
     """Compare the runs of a results folder with the digests of an export."""
     digests = {stored.label: run_digest(stored) for stored in runs}
     return Changes(
@@ -38,7 +38,7 @@ def changes(runs: list[StoredRun], exported: Mapping[str, str]) -> Changes:
     )
 
 
-def run_digest(stored: StoredRun) -> str:
+def run_digest(stored: OpenedRun) -> str:
     """Return a digest over the stamps of all files that the rows of a run are made of, none of which is opened."""
     digest = hashlib.sha256(f"{_made_by()}\n".encode())
     for line in _stamps(stored):
@@ -52,7 +52,7 @@ def _made_by() -> str:
     return f"{__version__} {columns}"
 
 
-def _stamps(stored: StoredRun) -> Iterator[object]:
+def _stamps(stored: OpenedRun) -> Iterator[object]:
     folder = stored.run.folder
     for name in ("run.json", "environments.json", DECISIONS_FILE):
         yield name, _stamp(f"{folder}/{name}")

@@ -22,7 +22,7 @@ from orchestrator.tables.columns import SCHEMA_VERSION
 from orchestrator.tables.export.changes import Changes, changes
 from orchestrator.tables.export.swapping import put_in_place, recovered
 from orchestrator.tables.reading import NAMES, TABLES, read_batches
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 STATE = "export.json"
 _GROUP_ROWS = 250_000
@@ -82,7 +82,7 @@ def planned_segments(segments: Iterable[Segment], found: Changes) -> SegmentPlan
     return SegmentPlan(tuple(staying), tuple(taken_over))
 
 
-def write_parquet(runs: list[StoredRun], target: Path) -> tuple[Changes, Mapping[str, int]]:
+def write_parquet(runs: list[OpenedRun], target: Path) -> tuple[Changes, Mapping[str, int]]:
     """Bring a folder of Parquet files in line with the runs. Return what changed, and the rows of each table.
 
     A new folder is made next to the old one, with links to the files that stay, and takes its place in one step.
@@ -156,7 +156,7 @@ def _write_segment(
     name: str,
     old: Path,
     taken_over: Iterable[tuple[Segment, frozenset[str]]],
-    stale: Iterable[StoredRun],
+    stale: Iterable[OpenedRun],
 ) -> dict[str, int]:
     """Write the new file of every table, also without rows, and return the rows of each."""
     files = {table.name: _TableFile(arrow_schema(table), new / table.name / name) for table in TABLES}

@@ -11,7 +11,7 @@ from orchestrator.errors import InputError
 from orchestrator.tables.columns import SCHEMA_VERSION, ColumnKind, fitting
 from orchestrator.tables.export.changes import Changes, changes
 from orchestrator.tables.reading import NAMES, TABLES, read_batches
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 APPLICATION = 0x62656E63
 """The number in the head of a file by which it is known as an export."""
@@ -28,7 +28,7 @@ _DESCRIBED = "columns"
 _STATE = "exported_runs"
 
 
-def write_sqlite(runs: list[StoredRun], target: Path) -> tuple[Changes, Mapping[str, int]]:
+def write_sqlite(runs: list[OpenedRun], target: Path) -> tuple[Changes, Mapping[str, int]]:
     """Bring a SQLite file in line with the runs. Return what changed, and the rows of each table.
 
     Everything happens in one transaction, so that a reader and a program that was killed leave the old state or the
@@ -100,7 +100,7 @@ def _remove(connection: sqlite3.Connection, runs: Iterable[str]) -> None:
         connection.executemany(f"DELETE FROM {name} WHERE run = ?", names)  # noqa: S608 -- our own names
 
 
-def _write_run(connection: sqlite3.Connection, stored: StoredRun, digest: str) -> None:
+def _write_run(connection: sqlite3.Connection, stored: OpenedRun, digest: str) -> None:
     for name, rows in read_batches([stored], NAMES):
         places = ", ".join("?" * len(_BY_NAME[name].columns))
         connection.executemany(

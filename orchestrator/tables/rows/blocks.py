@@ -1,9 +1,11 @@
 """The tables of blocks, of the GPUs during each block, and of the steps of the latency pass."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.results.contract import Block, Conditions, Evaluation, GpuConditions, Result
+from orchestrator.results.generation import StoredTokenTimes
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.repeats import ResultSource
@@ -40,10 +42,14 @@ class GpuBlockSource(RepeatKey):
 
 @dataclass(frozen=True, slots=True)
 class LatencySource(RepeatKey):
-    """A step of the latency pass."""
+    """A step of the latency pass, a request under load, or a generation."""
 
     step: int
     latency_s: float
+    arrival_s: float | None
+    waited_s: float | None
+    first_token_s: float | None
+    between_tokens_s: str | None
 
 
 def _around(name: str, kind: ColumnKind, description: str, unit: str | None = None) -> TableColumn:
@@ -123,11 +129,21 @@ GPU_BLOCKS = TableSchema(
 
 LATENCIES = TableSchema(
     "latencies",
-    "A row for each step of the latency pass, which synchronises at every step.",
+    "A row for each step of the latency pass, which synchronises at every step, for each request under load, and for "
+    "each generation.",
     (
         *OF_REPEAT,
         TableColumn("step", _INTEGER, "Number of the step, from 0.", "step", ""),
-        TableColumn("latency_s", _NUMBER, "Wall time of the step.", "latency_s"),
+        TableColumn("latency_s", _NUMBER, "Wall time of the step; of a request from its arrival.", "latency_s"),
+        TableColumn("arrival_s", _NUMBER, "Arrival of a request, since the clock of the load started.", "arrival_s"),
+        TableColumn("waited_s", _NUMBER, "From there to the step that answers it.", "waited_s"),
+        TableColumn("first_token_s", _NUMBER, "From a prompt to its first token.", "first_token_s"),
+        TableColumn(
+            "between_tokens_s",
+            ColumnKind.JSON,
+            "From each token of a generation to the next one, in seconds.",
+            "between_tokens_s",
+        ),
     ),
 )
 
@@ -184,7 +200,26 @@ def gpu_block_sources(source: ResultSource) -> Iterator[GpuBlockSource]:
             )  # fmt: skip
 
 
-def latency_rows(source: ResultSource) -> Iterator[tuple[str, str, int, int, float]]:
+def latency_rows(source: ResultSource) -> Iterator[tuple[object, ...]]:
     """Yield the rows of the latency pass themselves: there are too many to make each by way of a source."""
-    for step, latency_s in enumerate(source.result.latency_s if source.result else ()):
-        yield source.run, source.cell_id, source.repeat, step, latency_s
+    result = source.result
+    if result is None:
+        return
+    nothing = (None,) * len(result.latency_s)
+    requests, tokens = result.requests, result.generation
+    columns = (
+        result.latency_s,
+        requests.arrival_s if requests else nothing,
+        requests.waited_s if requests else nothing,
+        tokens.first_token_s if tokens else nothing,
+        _between(tokens) if tokens else nothing,
+    )
+    for step, values in enumerate(zip(*columns, strict=True)):
+        yield source.run, source.cell_id, source.repeat, step, *values
+
+
+def _between(tokens: StoredTokenTimes) -> tuple[str, ...]:
+    """Return the times between the tokens of each generation, all of which have as many, as JSON."""
+    count = len(tokens.first_token_s)
+    each = len(tokens.between_tokens_s) // count
+    return tuple(json.dumps(tokens.between_tokens_s[each * number : each * (number + 1)]) for number in range(count))

@@ -10,7 +10,7 @@ from orchestrator.regression.judge.exact_metrics import StoredFigures
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import CELL, RUN
 from orchestrator.tables.rows.metrics import OF_CELLS, every_metric
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 _TEXT, _INTEGER, _NUMBER = ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.NUMBER
 _TRUTH, _JSON = ColumnKind.TRUTH, ColumnKind.JSON
@@ -117,7 +117,7 @@ CELLS = TableSchema(
 )
 
 
-def cell_sources(stored: StoredRun) -> Iterator[CellSource]:
+def cell_sources(stored: OpenedRun) -> Iterator[CellSource]:
     """Yield every cell of a plan, and then those that it leaves out."""
     if stored.plan is None:
         return

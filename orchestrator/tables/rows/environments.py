@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import RUN
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 _TEXT = ColumnKind.TEXT
 
@@ -52,7 +52,7 @@ ENVIRONMENTS = TableSchema(
 )
 
 
-def environment_sources(stored: StoredRun) -> Iterator[EnvironmentSource]:
+def environment_sources(stored: OpenedRun) -> Iterator[EnvironmentSource]:
     """Yield the environments of a run."""
     for environment in stored.environments.environments:
         yield EnvironmentSource(stored.name, environment)

@@ -8,7 +8,7 @@ from orchestrator.results.listing.stamps import stamped_checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import RUN
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 _TEXT, _INTEGER, _NUMBER, _JSON = ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.NUMBER, ColumnKind.JSON
 
@@ -72,6 +72,7 @@ PARITY = TableSchema(
         TableColumn("inferred", _JSON, "The same by the step that inference times.", "result.inferred"),
         TableColumn("outputs", _JSON, "Outputs of an exported network by name.", "result.outputs"),
         TableColumn("quantised", _JSON, "Answers of a quantised session next to those without.", "result.quantised"),
+        TableColumn("generated", _JSON, "Tokens after the prompts of the fixed batch.", "result.generated"),
         TableColumn("dropouts", _JSON, "Losses where one dropout drops alone.", "result.dropouts"),
         TableColumn("optimizer", _JSON, "What the timed steps do to each tensor.", "result.optimizer"),
         TableColumn("lacking", _JSON, "What the session could not be asked.", "result.lacking"),
@@ -80,7 +81,7 @@ PARITY = TableSchema(
 )
 
 
-def parity_sources(stored: StoredRun) -> Iterator[ParitySource]:
+def parity_sources(stored: OpenedRun) -> Iterator[ParitySource]:
     """Yield every check of a run that has an outcome. The status is `invalid_result` if its answer has rotted."""
     for check_id, _, _ in sorted(stamped_checks(stored.run.folder), key=lambda each: each[0]):
         check = read_check(stored.run, check_id)

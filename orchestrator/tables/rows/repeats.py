@@ -14,7 +14,7 @@ from orchestrator.results.telemetry.contract import Telemetry
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.metrics import OF_REPEATS, names_of
-from orchestrator.tables.stored import StoredRun
+from orchestrator.tables.stored import OpenedRun
 
 _TEXT, _INTEGER, _NUMBER = ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.NUMBER
 _JSON = ColumnKind.JSON
@@ -173,7 +173,7 @@ REPEATS = TableSchema(
 )
 
 
-def result_source(stored: StoredRun, outcome: Outcome) -> ResultSource:
+def result_source(stored: OpenedRun, outcome: Outcome) -> ResultSource:
     """Read the result of a repeat that ended `ok`."""
     cell = stored.cells.get(outcome.cell_id)
     evidence = read_repeat(stored.run, outcome, of_script=cell is not None and cell.script is not None)

@@ -11,7 +11,7 @@ from orchestrator.results.decisions import Decisions, stored_decisions
 from orchestrator.results.records import RunRecord
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import RUN
-from orchestrator.tables.stored import StoredRun, counts
+from orchestrator.tables.stored import OpenedRun, counts
 
 _TEXT, _INTEGER, _TRUTH = ColumnKind.TEXT, ColumnKind.INTEGER, ColumnKind.TRUTH
 _JSON, _MOMENT = ColumnKind.JSON, ColumnKind.MOMENT
@@ -119,7 +119,7 @@ RUNS = TableSchema(
 )
 
 
-def run_source(stored: StoredRun) -> RunSource:
+def run_source(stored: OpenedRun) -> RunSource:
     """Read the records of a run."""
     problem, decisions = stored.problem, None
     try:
@@ -138,6 +138,6 @@ def run_source(stored: StoredRun) -> RunSource:
     )
 
 
-def run_sources(stored: StoredRun) -> Iterator[RunSource]:
+def run_sources(stored: OpenedRun) -> Iterator[RunSource]:
     """Yield the source of the one row of a run."""
     yield run_source(stored)

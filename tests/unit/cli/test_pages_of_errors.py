@@ -38,7 +38,8 @@ def test_every_page_and_section_exists(page: str) -> None:
 
 
 def test_sections_of_the_matrix_exist() -> None:
-    assert anchors("matrix") >= SECTIONS
+    for key, page in SECTIONS.items():
+        assert key in anchors(page)
 
 
 def test_each_mistake_has_its_section() -> None:
@@ -50,7 +51,7 @@ def test_each_mistake_has_its_section() -> None:
 
     assert list(pages_of("plan", messages, InputError())) == ["matrix#frameworks", "matrix#models", "matrix"]
     assert list(pages_of("nightly", messages[:1], InputError())) == ["nightly"]
-    assert list(pages_of("compare", ["no such run"], InputError())) == ["regression#stored-runs"]
+    assert list(pages_of("compare", ["no such run"], InputError())) == ["regression/stored-runs"]
     assert list(pages_of("run", ["no engine"], HostError())) == ["host"]
     assert list(pages_of("", ["no such command"], InputError())) == []
 

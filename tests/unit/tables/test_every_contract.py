@@ -46,7 +46,8 @@ COMPUTED = {
     *(f"{answer}.{key}" for answer in ("Result", "ScriptResult", "ParityResult") for key in ("cell", "repeat")),
     # Taken by functions, as the tests of rows see.
     "LargestBatch.fits", "Memory.peak_rss_bytes", "PrintedMemory.peak_rss_bytes", "Result.latency_s",
-    "PrintedValues.values", "Telemetry.at_s", *(f"GpuSeries.{column.name}" for column in SAMPLED),
+    "PrintedValues.values", "RequestMoments.arrival_s", "RequestMoments.waited_s", "StoredTokenTimes.first_token_s",
+    "StoredTokenTimes.between_tokens_s", "Telemetry.at_s", *(f"GpuSeries.{column.name}" for column in SAMPLED),
     # The plan is the table of cells, and the matrix is what it was made of.
     "RunRecord.plan", "RunRecord.matrix",
     # Always the same.
