@@ -1,7 +1,7 @@
 """Counts that show how easily the documentation reads, which `make docs-counts` prints.
 
-Words and sentences are those of the pages that people write, and of those that `bench` writes from measurements. The
-pages that are made from the program are counted apart. The site has to be built.
+Words are those of the pages that people write, and of those that `bench` writes from measurements, whose sentences are
+names of cells and are left out. The pages that are made from the program are counted apart. The site has to be built.
 """
 
 import re
@@ -22,6 +22,8 @@ FOLLOWED = {"tutorial", "your-model", "offline", "registry", "hugging_face", "cl
 """Pages and folders of pages that a test follows literally."""
 FIRST_RESULT = "## Go on"
 """The heading of the README that a new user meets after the first result."""
+_BY_BENCH = "\nWritten by `"
+"""The beginning of a page that is written from measurements."""
 _FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -36,7 +38,12 @@ def words(text: str) -> int:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of paragraphs and lists. Tables, headings and code blocks have none; code is one word."""
+    """Return the sentences of paragraphs and lists. Tables, headings and code blocks have none; code is one word.
+
+    A page that is written from measurements has none either.
+    """
+    if _BY_BENCH in text:
+        return []
     paragraphs: list[list[str]] = [[]]
     for line in _FENCE.sub("", _HEAD.sub("", text)).splitlines():
         if not line.strip() or line.lstrip().startswith(("#", "|", "![")):

@@ -32,7 +32,7 @@ def test_share_is_what_the_commands_say(made: Mapping[str, str]) -> None:
 
 
 def test_every_command_has_its_page(made: Mapping[str, str]) -> None:
-    below = ("nightly-accept", "nightly-ack", "nightly-status")
+    below = ("data-export", "nightly-accept", "nightly-ack", "nightly-status")
 
     assert {name for name in made if name.startswith("man/")} == {
         "man/man1/orchestrator.1", *(f"man/man1/orchestrator-{name}.1" for name in (*COMMANDS, *below))

@@ -33,6 +33,10 @@ def test_words_and_sentences_are_those_shown() -> None:
     assert counts.words(TEXT) == 18
 
 
+def test_a_page_of_measurements_has_no_sentences() -> None:
+    assert counts.sentences("# Figures\n\nWritten by `make bench`.\nOne sentence.\n") == []
+
+
 def test_commands_are_taken_from_their_blocks(tmp_path: Path) -> None:
     page = ROOT / "docs" / "cost.md"
     assert list(documented_commands(page)) == []
