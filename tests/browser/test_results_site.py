@@ -225,7 +225,7 @@ def test_the_keyboard_reaches_every_view(browser: Browser, site: Path) -> None:
         }[path]
         page.locator(selector).first.focus()
         page.keyboard.press("Enter")
-        page.wait_for_function("target => location.hash.startsWith(target)", arg=target)
+        page.wait_for_url(lambda url, target=target: target in url)
         settled(page)
         assert page.evaluate("document.activeElement.tagName") == "H1"
 
@@ -280,11 +280,13 @@ def test_a_figure_can_be_taken_away(browser: Browser, server: str) -> None:
     page.goto(f"{server}#/{VIEWS['one series']}")
     settled(page)
 
+    said = page.locator(".said").first
+
     def taken(kind: str) -> str:
         page.locator(".take").first.get_by_role("button", name=kind).click()
-        page.wait_for_function("document.querySelector('.said').textContent === 'copied'")
+        said.filter(has_text="copied").wait_for()
         text: str = page.evaluate("navigator.clipboard.readText()")
-        page.evaluate("document.querySelector('.said').textContent = ''")
+        said.evaluate("element => { element.textContent = ''; }")
         return text
 
     table = taken("CSV").splitlines()
@@ -293,7 +295,7 @@ def test_a_figure_can_be_taken_away(browser: Browser, server: str) -> None:
     assert re.match(r'<svg [^>]*xmlns="http://www\.w3\.org/2000/svg"', taken("SVG"))
     assert taken("command").startswith(f"orchestrator history --select '{SERIES}' --metric throughput --host ")
     page.locator(".take").first.get_by_role("button", name="PNG").click()
-    page.wait_for_function("document.querySelector('.said').textContent === 'copied'")
+    said.filter(has_text="copied").wait_for()
     kinds = page.evaluate("navigator.clipboard.read().then(items => items.flatMap(item => item.types))")
     assert kinds == ["image/png"]
     assert complaints == []
