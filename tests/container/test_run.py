@@ -128,7 +128,11 @@ NO_MNIST = (
 @pytest.mark.parametrize(
     ("changes", "exit_code", "sentence"),
     [
-        ({"mode": "fly"}, 5, "bad request: 'mode' must be one of 'infer', 'ops', 'parity', 'script', 'train'"),
+        (
+            {"mode": "fly"},
+            5,
+            "bad request: 'mode' must be one of 'generate', 'infer', 'ops', 'parity', 'requests', 'script', 'train'",
+        ),
         ({"model": "lenett"}, 5, "there is no model 'lenett' in this image"),
         ({"model": "dense"}, 5, "there is no model 'dense' in this image"),  # a folder of models
         ({"model": "../run"}, 5, "there is no model '../run' in this image"),
