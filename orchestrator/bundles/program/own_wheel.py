@@ -43,17 +43,22 @@ def installed(distribution: metadata.Distribution) -> dict[str, bytes]:
     Raises `HostError` if a file has changed since the installation.
     """
     files: dict[str, bytes] = {}
-    for entry in distribution.files or ():
-        if _is_installer_file(entry):
+    entries = distribution.files or []
+    home = next((each.parent.stem for each in entries if each.parent.suffix == ".dist-info"), "")
+    for entry in entries:
+        shared = _shared(entry)
+        if shared is None and _is_installer_file(entry):
             continue
         place = Path(str(entry.locate()))
+        if shared is not None and not place.is_file():  # `pip install --target` puts it elsewhere than it records
+            place = Path(str(distribution.locate_file(shared)))
         try:
             content = place.read_bytes()
         except OSError as error:
             raise HostError(f"{place}: {error.strerror}; install the orchestrator again") from error
         if entry.hash and entry.hash.value != _digest(content, entry.hash.mode):
             raise HostError(f"{place}: changed since it was installed; install the orchestrator again")
-        files[entry.as_posix()] = content
+        files[entry.as_posix() if shared is None else f"{home}.data/data/{shared}"] = content
     return files
 
 
@@ -99,6 +104,12 @@ def _distribution() -> metadata.Distribution:
         raise HostError(
             f"{DISTRIBUTION} is not installed, and no checkout either: its wheel cannot be made; install it with pip"
         ) from None
+
+
+def _shared(entry: PurePosixPath) -> str | None:
+    """Return the place of a file below the prefix of the installation, such as a manual page, or None for others."""
+    below = [part for part in entry.parts if part != ".."]
+    return "/".join(below) if ".." in entry.parts and below[0] == "share" else None
 
 
 def _is_installer_file(entry: PurePosixPath) -> bool:
