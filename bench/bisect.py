@@ -42,7 +42,7 @@ WANTED = f"the same releases, at a tolerance of {100 * TOLERANCE:g} %, in at mos
 
 @dataclass(frozen=True)
 class Bisected:
-    """What is searched, and what is wanted of it."""
+    """The releases that are searched, and the result that is wanted."""
 
     framework: str
     releases: tuple[str, str]

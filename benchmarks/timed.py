@@ -55,13 +55,26 @@ def execute(request, enter, measuring=measure.measure):
     facts = process.facts(request, work, session)
     if products:
         facts["products"] = products
-    result = {
-        "schema": contract.SCHEMA,
-        "measurement_version": MEASUREMENT_VERSION,
-        "cell": request.cell,
-        "repeat": request.repeat,
-        "started_at": started_at,
-        "phases": dict({"import_s": import_s, "data_s": work.data_s, "build_s": build_s}, **measurement.phases),
+    before = {"import_s": import_s, "data_s": work.data_s, "build_s": build_s}
+    return dict(
+        _measured(measurement, before),
+        schema=contract.SCHEMA,
+        measurement_version=MEASUREMENT_VERSION,
+        cell=request.cell,
+        repeat=request.repeat,
+        started_at=started_at,
+        model=work.counts(),
+        memory=memory,
+        used=telemetry.used(),
+        facts=facts,
+    )
+
+
+def _measured(measurement, before):
+    """Return the raw samples of a measurement, with the seconds of the phases before it."""
+    own = ((name, getattr(measurement, name)) for name in ("requests", "generation"))
+    samples = {
+        "phases": dict(before, **measurement.phases),
         "first_step": measurement.first_step,
         "warmup": measurement.warmup,
         "blocks": measurement.blocks,
@@ -69,13 +82,8 @@ def execute(request, enter, measuring=measure.measure):
         "latency_conditions": measurement.latency_conditions,
         "loss": measurement.loss,
         "epochs": measurement.epochs,
-        "model": work.counts(),
-        "memory": memory,
-        "used": telemetry.used(),
-        "facts": facts,
     }
-    own = ((name, getattr(measurement, name)) for name in ("requests", "generation"))
-    return dict(result, **{name: value for name, value in own if value is not None})
+    return dict(samples, **{name: value for name, value in own if value is not None})
 
 
 class _Peaks:

@@ -13,7 +13,7 @@ from mkdocs.structure.files import File, Files
 from bench.documentation import command_pages, program_pages, schema_pages
 
 _LATER = "---\nsearch:\n  boost: 0.2\n---\n"
-"""Who asks how to do something is led to the page that explains it, and from there to the reference."""
+"""A question of how to do something leads to the page that explains it, and from there to the reference."""
 
 
 def generated() -> dict[str, str]:

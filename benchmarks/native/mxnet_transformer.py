@@ -17,7 +17,7 @@ OPERATORS = {
     "silu": "elementary operators, as MXNet has none",
 }
 _HIDDEN = -1e4
-"""What is added to the score of a step that may not be seen, whose share then is 0, also in few bits."""
+"""The addend to the score of a step that may not be seen, whose share then is 0, also in few bits."""
 
 
 class _Attention(gluon.HybridBlock):

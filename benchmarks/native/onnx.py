@@ -172,7 +172,7 @@ def _embedding(given):
 _GATES = {"lstm": ("ifgo", "iofg"), "gru": ("rzn", "zrn")}
 """Order of the gates in canonical weights, and in those of ONNX. Its names of them are others."""
 _BACKWARD = "backward_"
-"""How names of the weights of the second direction begin, which in ONNX lie in the tensors of the first."""
+"""The beginning of names of the weights of the second direction, which in ONNX lie in the tensors of the first."""
 
 
 def _lstm(given):

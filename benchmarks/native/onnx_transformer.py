@@ -9,7 +9,7 @@ from onnx import helper
 from benchmarks.vocabulary.transformer import rotary_angles
 
 _HIDDEN = -1e4
-"""What is added to the score of a step that may not be seen, whose share then is 0, also in few bits."""
+"""The addend to the score of a step that may not be seen, whose share then is 0, also in few bits."""
 
 
 class _Nodes:

@@ -22,7 +22,7 @@ TRANSFORMERS = frozenset(
     + ["layer silu", "causal attention", "grouped heads", "rotary positions"]
     + ["dense of steps", "dense without bias", "loss next_token"]
 )
-"""What networks of attention take, and no older framework has all of."""
+"""Features of networks of attention. No older framework has all of them."""
 ALL = (
     COMMON
     | TRANSFORMERS

@@ -114,7 +114,7 @@ def _beats(one: FrontierPoint, other: FrontierPoint) -> bool:
 
 
 class _Search:
-    """What is known of a series at one moment."""
+    """The state of a series at one moment."""
 
     def __init__(self, sizes: Sequence[int], measured: Measured, others: Iterable[FrontierPoint]) -> None:
         places = {size: place for place, size in enumerate(sizes)}

@@ -1,4 +1,4 @@
-"""What a file of another benchmark tool holds, the same for every tool."""
+"""The contents of a file of another benchmark tool, the same for every tool."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class ForeignSamples:
     lacks: str = ""
     """The reason that there is one value and no sample, with the remedy; empty if there are samples."""
     note: str = ""
-    """What is not independent in them, in one line."""
+    """The reason that they are not independent, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class ForeignFile:
     benchmarks: Mapping[str, ForeignBenchmark]
     created_at: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What the file says of its host, by the names that our own records use: `hostname`, `cpu`, `python` and others."""
+    """Facts of the host in the file, by the names that our own records use: `hostname`, `cpu`, `python` and others."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignContents:
-    """What a format finds in a document, before the file has a place."""
+    """The findings of a format in a document, before the file has a place."""
 
     benchmarks: tuple[ForeignBenchmark, ...]
     version: str = ""

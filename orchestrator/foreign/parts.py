@@ -1,4 +1,4 @@
-"""What the readers of several formats share."""
+"""Parts that the readers of several formats share."""
 
 import statistics
 from collections.abc import Sequence

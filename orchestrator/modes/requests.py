@@ -5,7 +5,7 @@ from orchestrator.modes.parts.metrics import ENERGY, TIMED, Better, Metric
 from orchestrator.modes.parts.rules import INFERENCE, ModeRules
 
 _LEFT_OUT = {"total_time", "accuracy", "first_step"}
-"""What requests have not. A mode with more metrics than training would widen the intervals of training too."""
+"""Metrics that requests lack. A mode with more metrics than training would widen the intervals of training too."""
 
 
 def _goodput(repeat: RepeatFigures) -> float | None:

@@ -54,7 +54,7 @@ class NetworkMistake:
     keys: tuple[str, ...]
     text: str
     lacks: tuple[str, str] | None = None
-    """What has to be said besides, `dimensions` or `inputs`, with the name that it is said of."""
+    """The key that is missing, `dimensions` or `inputs`, and the name that it lacks a value for."""
 
 
 def read(path: Path, name: str, asked: NetworkFeed) -> tuple[Network | None, tuple[NetworkMistake, ...]]:

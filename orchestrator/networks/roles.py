@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What becomes of a stored tensor in a network without what is learned."""
+    """The fate of a stored tensor in a network without what is learned."""
 
     LEARNED = "learned"
     """It is replaced by numbers by chance."""

@@ -1,4 +1,4 @@
-"""What was measured, as plain figures and spans of time that other tools read."""
+"""Measured values, as plain figures and spans of time that other tools read."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ class MeasuredMetric:
     values: tuple[float, ...] = ()
     """The value of each repeat or block; empty if they are not known."""
     facts: Facts | None = None
-    """What was measured: framework, version, model, mode and others."""
+    """The subject of the figures: framework, version, model, mode and others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class MeasuredRun:
     host_facts: Facts
     measures: tuple[MeasuredMetric, ...]
     title: str = ""
-    """What is measured, such as the name of the matrix; it is the same for every run of it."""
+    """The name of the series, such as the name of the matrix; it is the same for every run of it."""
     remark: str = ""
-    """What to know of all its figures, such as `smoke run`; names of benchmarks have it, to keep series apart."""
+    """A remark on all its figures, such as `smoke run`; names of benchmarks have it, to keep series apart."""
     succeeded_at: str = ""
     """The end of the last repeat that ended well, in ISO 8601; empty if none did or it is not known."""
     ended: Facts | None = None
-    """How many repeats ended how; None if that is not known."""
+    """The number of repeats by their ends; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

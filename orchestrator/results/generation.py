@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 _Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 _ROUNDING_S = 1e-6
-"""What a sum of differences of clocks may be off by."""
+"""The largest error of a sum of differences of clocks."""
 
 
 class StoredTokenTimes(BaseModel):

@@ -13,7 +13,7 @@ RESULTS = Path("results")
 MATRIX_FILE = Path("matrix.yaml")
 """The matrix that `init` writes."""
 INIT_MODELS, INIT_MODES, INIT_REPEATS = ("lenet",), ("train",), 5
-"""What `init` writes unless it is told otherwise."""
+"""Defaults of `init`."""
 NO_SITE = "none"
 """The word in place of a site file by which a run is measured here as a whole."""
 RESULTS_FILE = Path("results.tar.zst")

@@ -100,7 +100,7 @@ def test_schedule_is_drawn_from_the_seed() -> None:
 
 
 def test_schedule_does_not_wait_for_the_server() -> None:
-    """What arrives, and when, is the same of a server that is a hundred times as slow."""
+    """Arrivals are the same of a server that is a hundred times as slow."""
     fast, slow = (
         under_load(lambda _step, each_s=each_s: each_s, scenario="server", rate=100.0, requests=300)  # type: ignore[misc]
         for each_s in (0.001, 0.100)

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
 from orchestrator.limits import MAX_REPEATS
 from orchestrator.workflows import option_values
+
+if TYPE_CHECKING:
+    from orchestrator.workflows.init import WrittenMatrix
 
 
 def register(app: typer.Typer) -> None:
@@ -79,7 +82,11 @@ def init(
         file=file,
         schema=schema,
     )
-    written = workflow.init(options, this_host())
+    _say(workflow.init(options, this_host()), file)
+
+
+def _say(written: "WrittenMatrix", file: Path) -> None:
+    """Say how many cells the matrix has, which are skipped, and what comes next."""
     named = "" if file == option_values.MATRIX_FILE else f" -f {file}"
     cells = len(written.plan.cells)
     speech.tell(speech.output(), f"{file}: {cells} {'cell' if cells == 1 else 'cells'}")

@@ -15,7 +15,7 @@ Tokens = Annotated[StrictInt, Field(ge=1, le=limits.MAX_TOKENS)]
 
 
 class GenerationShape(Shape):
-    """How long a generation is, in the mode generate."""
+    """The lengths of a generation, in the mode generate."""
 
     prompt_length: Axis[Tokens] | None = Field(
         None, description=f"Tokens of a prompt (mode generate); {PROMPT} by default."

@@ -27,7 +27,7 @@ Requests = Annotated[StrictInt, Field(ge=1, le=limits.MAX_LATENCY_STEPS)]
 
 
 class LoadShape(Shape):
-    """How requests arrive, in the mode requests."""
+    """The way in which requests arrive, in the mode requests."""
 
     scenario: Axis[Scenario] | None = Field(
         None, description="How requests arrive (mode requests): single_stream (the default), offline, server or closed."

@@ -48,7 +48,7 @@ class FrontierPlot:
     steps: tuple[tuple[float, float], ...]
     """The corners of the line of what is reached under each limit."""
     limits: tuple[tuple[float, str], ...]
-    """Where each limit lies that is on the axis, with its text."""
+    """The place and the text of each limit that is on the axis."""
     left_out: int
     """Series beyond those that can be told apart."""
 

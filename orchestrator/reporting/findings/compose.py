@@ -90,10 +90,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         images=images,
         warnings=(
             *([run_line(asked)] if asked else []),
-            *smoke_lines(plan),
-            *(clean_line(warning) for warning in plan.warnings),
-            *stand_in_warnings(plan.data),
-            *shortened_lines(cells, plan),
+            *_lines_of_plan(plan, cells),
             *warnings(images, cells, record.proved_with),
         ),
         checks=checks,
@@ -101,6 +98,14 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         profile=plan.profile,
         until_decided=asked,
     )
+
+
+def _lines_of_plan(plan: Plan, cells: Sequence[CellReport]) -> Iterator[str]:
+    """Yield the warnings that follow from the plan."""
+    yield from smoke_lines(plan)
+    yield from (clean_line(warning) for warning in plan.warnings)
+    yield from stand_in_warnings(plan.data)
+    yield from shortened_lines(cells, plan)
 
 
 def _computing(plan: Plan, cells: Iterable[CellReport], idle_builders: Collection[str]) -> Iterator[CellReport]:

@@ -20,7 +20,7 @@ MARKS = {
 _FAILED = ("✗", "x", "red")
 _NOT_MEASURED = ("–", "-", "dim")
 _ORDER = ("running", "failed", "disturbed", "ok", "not measured", "to come")
-"""What is worth knowing first: the end of a line may be cut."""
+"""Statuses in the order in which they matter: the end of a line may be cut."""
 _WORDS = {Status.OK.value: "ok", DISTURBED: "disturbed", _RUNNING: "running", PENDING: "to come"}
 _LEAST_ID, _MOST_ID, _RATE = 16, 60, 11
 NARROW = 48

@@ -21,7 +21,7 @@ _MOST_REASON = 160
 
 @dataclass(frozen=True, slots=True)
 class SeriesQuestion:
-    """What is looked for in series."""
+    """The question that is put to series."""
 
     min_effect: float
     known: tuple[AcknowledgedEntry, ...] = ()

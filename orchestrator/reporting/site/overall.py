@@ -48,7 +48,7 @@ class _Cells:
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """What all runs have together."""
+    """The facts of all runs together."""
 
     index: Document
     metrics: dict[str, Document]

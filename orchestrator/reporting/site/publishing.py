@@ -35,7 +35,7 @@ class RunToPublish:
 
 @dataclass(frozen=True, slots=True)
 class SiteContent:
-    """What a site shows."""
+    """The sources of a site."""
 
     runs: Sequence[RunToPublish]
     nights: Document

@@ -31,7 +31,7 @@ _CONDITIONS: Mapping[str, Callable[[Conditions], float | None]] = {
     "gpu_clock_hz": lambda seen: seen.gpus[0].clock_hz if seen.gpus else None,
     "gpu_temperature_c": lambda seen: seen.gpus[0].temperature_c if seen.gpus else None,
 }
-"""What is drawn below the blocks; a column without a value other than 0 is left out."""
+"""The conditions that are drawn below the blocks; a column without a value other than 0 is left out."""
 
 
 def repeats_of(stored: Sequence[Stored], figures: CellFigures, tail: Callable[[Outcome], str]) -> Document:

@@ -1,4 +1,4 @@
-"""What has changed in a results folder since an export, told by the stamps of files alone."""
+"""The changes in a results folder since an export, told by the stamps of files alone."""
 
 import hashlib
 import os

@@ -10,6 +10,7 @@ from onnx.reference import ReferenceEvaluator
 
 from orchestrator.networks import anonymise
 from orchestrator.networks.anonymise import Choices
+from orchestrator.networks.drawing import replacement
 from tests import exported
 
 NOTHING = Choices()
@@ -97,7 +98,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_positive_tensors_stay_positive(kind: str) -> None:
     variance = np.random.default_rng(0).uniform(1e-4, 2, 1000).astype(kind)
 
-    drawn = anonymise.replacement(variance, 0)
+    drawn = replacement(variance, 0)
 
     assert (drawn > 0).all()
     assert np.log(drawn.astype(float)).std() == pytest.approx(np.log(variance.astype(float)).std(), rel=0.1)
@@ -107,7 +108,7 @@ def test_no_number_leaves_the_range_of_the_tensor() -> None:
     """A variance with a heavy tail grows beyond float16 otherwise, layer by layer."""
     heavy = np.exp(3 * np.random.default_rng(0).standard_normal(1000)).astype("f4")
 
-    drawn = anonymise.replacement(heavy, 0)
+    drawn = replacement(heavy, 0)
 
     assert (heavy.min() <= drawn.min(), drawn.max() <= heavy.max()) == (True, True)
     assert np.isin(drawn, heavy).mean() < 0.01
@@ -117,7 +118,7 @@ def test_a_sparse_tensor_stays_sparse() -> None:
     sparse = np.random.default_rng(0).standard_normal(1000).astype("f4")
     sparse[np.random.default_rng(1).random(1000) < 0.9] = 0
 
-    drawn = anonymise.replacement(sparse, 0)
+    drawn = replacement(sparse, 0)
 
     assert (drawn == 0).mean() == pytest.approx(0.9, abs=0.05)
     assert not np.array_equal(drawn == 0, sparse == 0)
@@ -127,7 +128,7 @@ def test_infinite_values_are_left_out_of_account() -> None:
     values = np.random.default_rng(0).standard_normal(1000).astype("f4")
     values[:10] = -np.inf
 
-    drawn = anonymise.replacement(values, 0)
+    drawn = replacement(values, 0)
 
     assert np.isfinite(drawn).all()
     assert drawn.std() == pytest.approx(values[10:].std(), rel=0.1)
@@ -135,7 +136,7 @@ def test_infinite_values_are_left_out_of_account() -> None:
 
 @pytest.mark.parametrize(("number", "kind"), [(0.0173, "f4"), (127, "int8"), (-128, "int8"), (3, "uint8")])
 def test_a_single_learned_number_becomes_another(number: float, kind: str) -> None:
-    drawn = anonymise.replacement(np.full((2, 2), number, kind), 0)
+    drawn = replacement(np.full((2, 2), number, kind), 0)
 
     assert (drawn == drawn[0, 0]).all()
     assert drawn[0, 0] != np.asarray(number, kind)
@@ -177,7 +178,7 @@ def test_values_of_one_name_in_two_branches_are_told_apart() -> None:
 def test_whole_numbers_stay_in_their_range() -> None:
     weight = np.random.default_rng(0).integers(-100, 90, 1000).astype("int8")
 
-    drawn = anonymise.replacement(weight, 0)
+    drawn = replacement(weight, 0)
 
     assert drawn.dtype == np.int8
     assert (weight.min() <= drawn.min(), drawn.max() <= weight.max()) == (True, True)
@@ -187,7 +188,7 @@ def test_whole_numbers_stay_in_their_range() -> None:
 def test_equal_tensors_get_equal_numbers() -> None:
     values = np.random.default_rng(0).standard_normal((4, 4)).astype("f4")
 
-    first, second = (anonymise.replacement(values.copy(), 0) for _ in range(2))
+    first, second = (replacement(values.copy(), 0) for _ in range(2))
 
     assert np.array_equal(first, second)
     assert not np.array_equal(first, values)

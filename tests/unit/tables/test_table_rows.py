@@ -166,7 +166,7 @@ def test_moments_are_in_utc(tmp_path: Path) -> None:
 
 
 def test_only_the_wanted_files_are_opened(tmp_path: Path) -> None:
-    """What cannot be opened is noticed: a pipe in the place of a result is not waited for."""
+    """A file that cannot be opened is noticed: a pipe in the place of a result is not waited for."""
     run = stored_run(tmp_path)
     place = run.repeat_folder(run.plan().cells[0].id, 0)
     (place / "result.json").unlink()

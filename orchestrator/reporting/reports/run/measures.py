@@ -13,7 +13,7 @@ from orchestrator.reporting.findings.model import CellReport, Repeat, Report
 from orchestrator.reporting.measures import Facts, MeasuredMetric, MeasuredRun, TimeSpan, Trace, nanoseconds
 
 _OWN, _FLOOR = "own definition", "harness floor"
-"""What names of benchmarks say of a cell whose figures belong into no series with others."""
+"""The remark in the name of a benchmark on a cell whose figures belong into no series with others."""
 _Figure = tuple[float, float | None, float | None]
 _POOLED: dict[str, Callable[[Percentiles], _Figure]] = {
     "latency_p50": lambda steps: (steps.p50_s, *(steps.p50_bounds_s or (None, None))),

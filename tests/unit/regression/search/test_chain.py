@@ -175,7 +175,7 @@ def test_largest_change_along_the_chain_is_kept() -> None:
 
 
 def test_a_change_against_the_chain_is_kept_alone() -> None:
-    """Where none goes the way of the chain, the largest is named."""
+    """The largest is named if none goes the way of the chain."""
     first = conclusion(comparison(1.1, 0.01), changes=(change("1", "2", 1.1),))
 
     assert [span.after for span in concluded(first, conclusion(comparison(0.85, 0.01))).changes] == ["2"]

@@ -49,7 +49,7 @@ BMF_SCHEMA = {
         }
     },
 }
-"""What https://bencher.dev/bmf.json asks for."""
+"""The schema of https://bencher.dev/bmf.json."""
 MXNET = "mxnet-1.9.1-cpu/lenet-train-b200"
 KINDS: dict[str, tuple[Kind[Any], Any]] = {
     "run": (RUN, synthetic.example()),
