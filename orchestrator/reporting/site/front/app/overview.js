@@ -10,6 +10,8 @@
     return { metric, rows: "model", cols: many ? "framework" : "label", ...values };
   };
 
+  const filtered = (wanted) => Object.entries(wanted).some(([name, value]) => name.startsWith("f.") && value);
+
   const entryOf = (pairs, metric) => {
     if (!pairs) return {};
     const mean = bench.together(pairs.pairs);
@@ -111,7 +113,7 @@
         grid.rows.length ? bench.frame({
           title: grid.caption, note: `${higher ? "More" : "Less"} is better. Choose a column head as the baseline, or a field for what is behind it.`,
           table: bench.heatMap(grid), picture: () => bench.heatPicture(grid), csv: () => bench.gridCsv(grid), command: () => bench.commands.every(select),
-        }) : h("p", { class: "note" }, "No result is left: remove a filter."),
+        }) : h("p", { class: "note" }, filtered(wanted) ? "No result is left: remove a filter." : "No cell that computes anything has this metric. The runs below hold what was measured."),
         grid.rows.length > 0 && bench.heatLegend(higher),
         h("section", {}, bench.heading(2, "Newest runs"), newest()),
       ];
