@@ -30,6 +30,7 @@ NAMES = (
     "sleeping",
     "clusters",
     "anonymised",
+    "frontier",
     "site",
 )
 REAL = ("regress", "bisect", "serving_bisect", "nights", "precision", "corpus")
