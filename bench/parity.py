@@ -308,10 +308,16 @@ def _with_engines(
         planned = plan(sides, [model], scratch, of_modes=["infer"], cpus=arguments.cpus)
         engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
         pairs = [row for row in check(planned, folder, runtime) if {row["one"], row["other"]} & engines]
-        others = [row for row in figures.get(OF_ENGINES, {}).get("pairs", []) if row["model"] != model]
+        checked = {_pair(row) for row in pairs}
+        others = [row for row in figures.get(OF_ENGINES, {}).get("pairs", []) if _pair(row) not in checked]
         figures[OF_ENGINES] = {"measured": conditions(), "pairs": [*others, *pairs]}
         FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
         PAGE.write_text(page(figures))
+
+
+def _pair(row: dict[str, Any]) -> tuple[str, frozenset[str]]:
+    """Return what makes a comparison the same as an earlier one, which it then replaces."""
+    return row["model"], frozenset((row["one"], row["other"]))
 
 
 def _with_options(scratch: Path, folder: Path, runtime: Runtime) -> list[dict[str, Any]]:
