@@ -2,7 +2,8 @@
 
 Each framework's image is built if it does not exist. Then every model is checked in it as a run does it, and every pair
 is judged as a report does it, for training and for inference. LeNet is also checked with other options of each
-framework, which are compared with its defaults, and every model in serving engines, which are compared with frameworks.
+framework, which are compared with its defaults, and every model in serving engines, which are compared with frameworks. Files that
+exporters of frameworks write are compared with ours.
 Nothing is timed. A new check replaces only its own figures.
 """
 
@@ -65,7 +66,16 @@ OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 """Options that need no other image; `compile` of PyTorch needs one with a compiler."""
 WITH_OPTIONS = "lenet"
-PARTS_BESIDE = ("options", OF_ENGINES, OF_TRANSFORMERS)
+OF_EXPORTERS = "exporters"
+"""The part of the figures with the files of frameworks' own exporters, against ours in the same engines."""
+EXPORTING = ("torch==2.13.0", "tensorflow==2.21.0", "jax==0.12.0.1")
+WITH_EXPORTERS = (
+    *(f"{engine} on {framework}" for framework in EXPORTING for engine in ENGINES),
+    *("onnxruntime==1.19.2", "onnxruntime==1.19.2 on mxnet==1.9.1"),
+    *("openvino==2024.6.0", "openvino==2024.6.0 on mxnet==1.9.1"),
+)
+EXPORTED = ("mlp", "lenet", "lstm", "bilstm", "gru", "babi_rnn", "resnet20", "hierarchical_rnn", "encoder", "decoder")
+PARTS_BESIDE = ("options", OF_ENGINES, OF_TRANSFORMERS, OF_EXPORTERS)
 PARTS = {
     "worst first loss": "first loss",
     "first gradients": "first gradient",
@@ -177,6 +187,7 @@ def page(figures: dict[str, Any]) -> str:
         lines += [*_table(groups), *_exceptions(option_rows, "###")]
     lines += _of_engines(figures.get(OF_ENGINES, {}).get("pairs", []))
     lines += _of_transformers(figures.get(OF_TRANSFORMERS, {}).get("pairs", []))
+    lines += _of_exporters(figures.get(OF_EXPORTERS, {}).get("pairs", []))
     lines += ["", "Checked:", "", *_when(figures)]
     return "\n".join(lines) + "\n"
 
@@ -207,6 +218,21 @@ def _of_transformers(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield "Serving engines are in pairs of inference alone."
     yield from (f"Of {len(rows)} pairs, {len(same)} do the same work.", "")
     yield from _table([(name, [row for row in rows if row["model"] == name]) for name in names])
+    yield from _exceptions(rows, "###")
+
+
+def _of_exporters(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the section of files by exporters of frameworks, if any of them was checked."""
+    if not rows:
+        return
+    names = dict.fromkeys(row["model"] for row in rows)
+    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other") if " on " in row[side])
+    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
+    yield from ("", "## Files by exporters of frameworks", "")
+    yield f"{', '.join(f'`{name}`' for name in names)}, each compared with the same engine on our own file."
+    yield f"Of {len(rows)} pairs, {len(same)} do the same work."
+    yield ""
+    yield from _table([(side, [row for row in rows if side in {row["one"], row["other"]}]) for side in sides])
     yield from _exceptions(rows, "###")
 
 
@@ -277,7 +303,9 @@ def main() -> None:
             if name == OF_ENGINES:
                 _with_engines(figures, arguments, Path(scratch), folder, runtime)
                 continue
-            if name == OF_TRANSFORMERS:
+            if name == OF_EXPORTERS:
+                pairs = _exported(Path(scratch), folder, runtime, arguments)
+            elif name == OF_TRANSFORMERS:
                 pairs = _of_attention(Path(scratch), folder, runtime, arguments.cpus)
             elif name == "options":
                 pairs = _with_options(Path(scratch), folder, runtime)
@@ -296,6 +324,14 @@ def _of_attention(scratch: Path, folder: Path, runtime: Runtime, cpus: int) -> l
     engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
     pairs = check(planned, folder, runtime)
     return [row for row in pairs if row["mode"] == "infer" or not {row["one"], row["other"]} & engines]
+
+
+def _exported(scratch: Path, folder: Path, runtime: Runtime, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the comparisons of each engine on an exporter's file with the same engine on ours."""
+    models = arguments.models or EXPORTED
+    planned = plan((*ENGINES, *WITH_EXPORTERS), models, scratch, of_modes=["infer"], cpus=arguments.cpus)
+    pairs = check(planned, folder, runtime)
+    return [row for row in pairs if " on " in row["other"] and row["other"].partition(" on ")[0] == row["one"]]
 
 
 def _with_engines(

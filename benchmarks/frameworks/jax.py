@@ -97,6 +97,10 @@ class _Session:
         dtype = self._input_dtype if inputs.dtype.kind == "f" else jnp.int32
         return jnp.asarray(native.native_inputs(inputs), dtype)
 
+    def network(self):
+        """Return the function that makes logits of inputs with the current weights, for an exporter."""
+        return functools.partial(self._model.logits, *self._model.state[:2])
+
     def synchronise(self, handle):
         """Wait for the last step's result, and for the weights behind it."""
         jax.block_until_ready((handle, self._model.state))

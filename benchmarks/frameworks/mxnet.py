@@ -58,7 +58,7 @@ class _Session:
         self._mixed = _mixed(workload)
         self._layers, self._zeros = workload.layers, workload.zeros
         self._blocks = [native.make(layer) for layer in workload.layers]
-        network = native.network(workload.layers, self._blocks)
+        self._network = network = native.network(workload.layers, self._blocks)
         network.initialize(ctx=self._replicas.contexts if is_shared else self._context)
         native.set_weights(workload, self._blocks)
         if self._hybrid:
@@ -115,6 +115,10 @@ class _Session:
             return losses
 
         return step
+
+    def network(self):
+        """Return the block that computes logits, for MXNet's exporter."""
+        return self._network
 
     @staticmethod
     def synchronise(handle):

@@ -7,7 +7,7 @@ from benchmarks.errors import Unsupported
 from benchmarks.native import one_of, serving
 from benchmarks.vocabulary import features
 
-OPTIONS = {"optimization": "all", "provider": "auto", "quantisation": "none"}
+OPTIONS = {"optimization": "all", "provider": "auto", "quantisation": "none", "export": "auto"}
 OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _LEVELS = {
@@ -22,7 +22,7 @@ _PROVIDERS = {"auto": (_OPENVINO, "CPUExecutionProvider"), "cpu": ("CPUExecution
 
 
 def start(workload):
-    """Write the file of the model, or its quantised form (`quantised_onnx`), and compile it.
+    """Write the file of the model, its quantised form (`quantised_onnx`) or that of an exporter, and compile it.
 
     A network is compiled from its own file.
     """

@@ -12,7 +12,7 @@ from benchmarks.errors import Unsupported
 from benchmarks.native import one_of, precision_fact, serving
 from benchmarks.vocabulary import features
 
-OPTIONS = {"precision": "fp32", "hint": "latency", "quantisation": "none"}
+OPTIONS = {"precision": "fp32", "hint": "latency", "quantisation": "none", "export": "auto"}
 OFFERS = (features.ALL | {features.NETWORKS}) - {features.TRAINING, "sparse inputs"}
 WHY_NO_TRAINING = ": it runs models that are exported"
 _PRECISIONS = {"fp32": "f32", "amp": "bf16"}
@@ -22,7 +22,7 @@ _HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
 def start(workload):
-    """Write the file of the model, or its quantised form (`quantised_onnx`), and compile it.
+    """Write the file of the model, its quantised form (`quantised_onnx`) or that of an exporter, and compile it.
 
     A network is compiled from its own file.
     """

@@ -126,6 +126,10 @@ class _Session:
         kinds = {"i": tf.int64, "f": self._input_dtype}
         return tf.constant(self._builder.native_inputs(inputs), kinds[inputs.dtype.kind])
 
+    def network(self):
+        """Return the Keras model, for an exporter."""
+        return self._network
+
     def synchronise(self, handle):
         """Read one value of the last step back, and on a GPU wait for the update behind it too."""
         if self._gpu:

@@ -167,6 +167,10 @@ class _Session:
 
         return forward
 
+    def network(self):
+        """Return what computes logits in inference, for PyTorch's exporter."""
+        return self._network
+
     def synchronise(self, _handle):
         """Wait for the GPU. On a CPU every step is synchronous."""
         if self._device.type == "cuda":

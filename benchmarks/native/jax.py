@@ -173,12 +173,18 @@ _MODULES.update(jax_transformer.MODULES)
 def _max_pool(settings):
     top, bottom, left, right = settings["pads"]
     window, strides = (settings["size"],) * 2, (settings["stride"],) * 2
-    return lambda x: nnx.max_pool(x, window, strides, ((top, bottom), (left, right)))
+    padding = ((top, bottom), (left, right))
+    return lambda x: nnx.max_pool(x, window_shape=window, strides=strides, padding=padding)
+
+
+def _average_pool(settings):
+    size = (settings["size"],) * 2
+    return lambda x: nnx.avg_pool(x, window_shape=size, strides=size)
 
 
 _FUNCTIONS = {
     "max_pool": _max_pool,
-    "average_pool": lambda settings: lambda x: nnx.avg_pool(x, (settings["size"],) * 2, (settings["size"],) * 2),
+    "average_pool": _average_pool,
     "global_average_pool": lambda _settings: lambda x: x.mean(axis=(1, 2)),
     "add": lambda _settings: lambda a, b: a + b,
     "flatten": lambda _settings: lambda x: x.reshape(x.shape[0], -1),

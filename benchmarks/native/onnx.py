@@ -306,5 +306,13 @@ def _canonical(kind, name, array, direction):
 
 def opset(path):
     """Return the opset of a file."""
-    model = onnx.load(path, load_external_data=False)
+    return _opset(onnx.load(path, load_external_data=False))
+
+
+def opset_of(content):
+    """Return the opset of the bytes of a model."""
+    return _opset(onnx.load_model_from_string(content))
+
+
+def _opset(model):
     return max(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))

@@ -12,7 +12,7 @@ import numpy
 
 from benchmarks import process, quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import onnx, parts, quantised_onnx
+from benchmarks.native import exported, onnx, parts, quantised_onnx
 from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}
@@ -29,12 +29,20 @@ def session(workload, engine):
     """
     if workload.one_device():
         raise Unsupported("this builder computes on a CPU alone")
+    exporter = exported.exporter_of(workload)
+    if workload.network:
+        return _of_others(_NetworkSession, workload, engine)
     if quantisation.asked(workload.options) != quantisation.NONE:
+        if exporter:
+            raise Unsupported("what is quantised is the file of the recorded layers; set export: recorded")
         return _QuantisedSession(workload, engine)
-    if not workload.network:
-        return _ModelSession(workload, engine)
+    return _of_others(_ExportedSession, workload, engine, exporter) if exporter else _ModelSession(workload, engine)
+
+
+def _of_others(kind, workload, engine, *more):
+    """Start a session of a file that others wrote. Raises `Unsupported` if the engine refuses it."""
     try:
-        return _NetworkSession(workload, engine)
+        return kind(workload, engine, *more)
     except engine.ERRORS as error:
         raise Unsupported("this release cannot run the network: %s" % process.describe(error)) from error
 
@@ -114,9 +122,44 @@ class _ModelSession(_Session):
 
     def facts(self):
         """Return the facts of the engine, of the file, and of the logits that it yields."""
-        file = {"opset": onnx.OPSET, "sha256": hashlib.sha256(self._content).hexdigest()}
+        file = {"opset": onnx.opset_of(self._content), "sha256": hashlib.sha256(self._content).hexdigest()}
         kind = self.step(self.batches[0]).dtype.name
         return dict({"layout": "channels_first", "device": "cpu", "onnx": file}, **self._engine.facts(kind))
+
+
+class _ExportedSession(_ModelSession):
+    """A session of a model's file by a framework's own exporter, which has one batch size as ours has."""
+
+    def __init__(self, workload, engine, exporter):
+        self._exporter = exporter
+        super().__init__(workload, engine)
+
+    def _served(self, batch_size):
+        self._exported = exported.exported(self._exporter, self._workload, batch_size)
+        return self._exported.content
+
+    def _fed(self, inputs):
+        """Return the inputs of a batch as the file has them: their names, types and order of an image's values."""
+        given = [
+            array.transpose(0, 2, 3, 1) if self._exported.channels_last and array.ndim == 4 else array
+            for array in parts(inputs)
+        ]
+        pairs = zip(self._exported.inputs, given)
+        return {name: numpy.ascontiguousarray(array, kind) for (name, kind), array in pairs}
+
+    def weights(self):
+        """Return the weights that the framework had when it exported, in canonical layout."""
+        return self._exported.weights
+
+    def native_layers(self):
+        """Return the name, the output shape and the number of weights of every layer of the framework."""
+        return self._exported.layers
+
+    def facts(self):
+        """Return the facts of the engine and of the file, with its exporter."""
+        facts = super().facts()
+        layout = "channels_last" if self._exported.channels_last else "channels_first"
+        return dict(facts, layout=layout, onnx=dict(facts["onnx"], exporter=self._exported.exporter))
 
 
 class _QuantisedSession(_ModelSession):

@@ -133,6 +133,8 @@ class Catalog:
         own = release.python
         if framework.backend is None:
             return own
+        if why := release.without_backends.get(framework.backend.name):
+            raise UnsupportedError(f"{framework.label} cannot be had: {why}")
         other = self.release(framework.backend, as_backend=True).python
         wanted = release.backend_versions.get(framework.backend.name, "")
         if not SpecifierSet(wanted).contains(framework.backend.version, prereleases=True):
@@ -182,10 +184,15 @@ class Catalog:
             raise UnsupportedError(
                 f"{framework.label} does not run on Python {python}; the catalog has {', '.join(pythons)}"
             )
-        parts = [self._part(framework, gpus, self.release(framework))]
+        release = self.release(framework)
+        parts = [self._part(framework, gpus, release)]
         variables: Mapping[str, str] = {}
         if framework.backend:
-            parts.append(self._part(framework.backend, gpus, self.release(framework.backend, as_backend=True)))
+            # Beside what also runs alone, a backend computes nothing that is timed.
+            backend_gpus = 0 if entry.runs_alone else gpus
+            backend = self._part(framework.backend, backend_gpus, self.release(framework.backend, as_backend=True))
+            joining = release.backend_requirements.get(framework.backend.name, ())
+            parts.append(replace(backend, requirements=(*backend.requirements, *joining)))
             variables = entry.backend_variables.get(framework.backend.name, {})
         if any(part.release.compile_cache for part in parts):
             variables = {**variables, COMPILE_CACHE: COMPILED}
@@ -201,7 +208,8 @@ class Catalog:
     def _part(self, framework: Framework, gpus: int, release: Release) -> "_Part":
         entry = self._entry(framework)
         distribution = release.packages.get(framework.name, entry.packages[framework.name])
-        gpu = self._gpu(framework, release, distribution) if gpus and framework.backend is None else GpuVariant()
+        computes = framework.backend is None or entry.runs_alone
+        gpu = self._gpu(framework, release, distribution) if gpus and computes else GpuVariant()
         cuda = gpu.needs(framework.version)
         return _Part(
             release=release,

@@ -101,6 +101,10 @@ class Release(_Strict):
     """
     backend_versions: dict[str, VersionRange] = {}
     """Backend → its versions that this range runs on, if those are not all that share a Python with it."""
+    backend_requirements: dict[str, tuple[str, ...]] = Field({}, exclude_if=lambda lines: not lines)
+    """Backend → pip requirements in addition to both, such as what joins them."""
+    without_backends: dict[str, str] = Field({}, exclude_if=lambda reasons: not reasons)
+    """Backend of the entry that this range does not run on → the reason. Its cells are skipped with this text."""
     system_packages: tuple[str, ...] = ()
     """Debian packages."""
     cpu_index: str | None = None
@@ -142,6 +146,8 @@ class Entry(_Strict):
     """True if its builder runs ONNX files of the user's own."""
     backends: tuple[str, ...] = ()
     """Frameworks that it runs on; if there are any, one of them must follow the pin, as in `… on mxnet==1.5.1`."""
+    runs_alone: bool = Field(False, exclude_if=lambda alone: not alone)
+    """True if none of the backends must follow the pin, since it also runs by itself."""
     backend_variables: dict[str, dict[str, str]] = {}
     """Backend → variables of an environment in which the framework runs on it, such as `KERAS_BACKEND`."""
     options: dict[str, Option] = {}
@@ -150,3 +156,8 @@ class Entry(_Strict):
     known_backends: dict[str, tuple[str, ...]] = {}
     """Release in `known` → pins of the backends that it was seen to train on, such as `theano==1.0.5`."""
     releases: tuple[Release, ...] = Field(min_length=1)
+
+    @property
+    def needs_backend(self) -> bool:
+        """Return whether a pin must name one of the backends."""
+        return bool(self.backends) and not self.runs_alone

@@ -116,14 +116,30 @@ def _wrong_release(loc: source.Loc, entry: Entry, release: Release) -> Iterator[
         yield loc, "without a `builder` a range is `backend_only`, or `unsupported`; say why"
     if release.unsupported and release.backend_only:
         yield (*loc, "backend_only"), "what is `unsupported` is no backend either; keep one of them"
-    for backend in release.backend_versions:
-        if backend not in entry.backends:
-            yield (*loc, "backend_versions", backend), f"{backend!r} is none of the backends"
-    for line in (*release.requirements, *(release.gpu.requirements if release.gpu else ())):
-        try:
-            Requirement(line)
-        except InvalidRequirement:
-            yield (*loc, "requirements"), f"{line!r} is no pip requirement such as 'numpy<1.24'"
+    for field in ("backend_versions", "backend_requirements", "without_backends"):
+        for backend in getattr(release, field):
+            if backend not in entry.backends:
+                yield (*loc, field, backend), f"{backend!r} is none of the backends"
+    yield from _wrong_requirements(loc, release)
+
+
+def _wrong_requirements(loc: source.Loc, release: Release) -> Iterator[tuple[source.Loc, str]]:
+    lists: dict[source.Loc, tuple[str, ...]] = {
+        ("requirements",): (*release.requirements, *(release.gpu.requirements if release.gpu else ())),
+        **{("backend_requirements", backend): lines for backend, lines in release.backend_requirements.items()},
+    }
+    for path, lines in lists.items():
+        for line in lines:
+            if not _is_requirement(line):
+                yield (*loc, *path), f"{line!r} is no pip requirement such as 'numpy<1.24'"
+
+
+def _is_requirement(line: str) -> bool:
+    try:
+        Requirement(line)
+    except InvalidRequirement:
+        return False
+    return True
 
 
 def _same(first: object, second: object) -> bool:

@@ -159,7 +159,7 @@ def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) 
     yield from _packages(checks, loc, entry)
     if known is None:
         return
-    if known.backends and not entry.backend and not checks.writes(loc, "backend"):
+    if known.needs_backend and not entry.backend and not checks.writes(loc, "backend"):
         backend = known.backends[0]
         yield checks.at(loc, f"{entry.name!r} needs a backend: {entry.name}==VERSION on {backend}==VERSION")
     for text in entry.backend or ():

@@ -49,7 +49,7 @@ def _framework(matrix: Matrix, rule: Rule, pin: Pin, catalog: Catalog) -> Framew
     if entry is None:
         entry = FrameworkAxes(pin.name, (version,), place=rule.place)
         known = catalog.entry(pin.name)
-        if known and known.backends and (pin.backend is None or pin.backend.version is None):
+        if known and known.needs_backend and (pin.backend is None or pin.backend.version is None):
             wanted = f"{pin.name}=={version} on {known.backends[0]}==VERSION"
             raise InputError(f"{rule.place}: include: {pin.name!r} needs a backend: {wanted}")
     backends = ((pin.backend.name, pin.backend.version or ""),) if pin.backend else entry.backends

@@ -131,7 +131,7 @@ def _framework_mistakes(pin: Pin, catalog: Catalog, held: Collection[str]) -> li
     if pin.version is None:
         newest = catalog.newest_known(pin.name) or "1.0"
         mistakes.append(f"names no one release; write it with '==', such as {pin.name}=={newest}")
-    if entry.backends and pin.backend is None:
+    if entry.needs_backend and pin.backend is None:
         mistakes.append(f"{pin.name!r} needs a backend: {pin.name}==VERSION on {entry.backends[0]}==VERSION")
     if pin.backend is not None:
         if not entry.backends:

