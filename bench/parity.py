@@ -2,8 +2,8 @@
 
 Each framework's image is built if it does not exist. Then every model is checked in it as a run does it, and every pair
 is judged as a report does it, for training and for inference. LeNet is also checked with other options of each
-framework, which are compared with its defaults, and every model in serving engines, which are compared with frameworks. Files that
-exporters of frameworks write are compared with ours.
+framework, which are compared with its defaults. Every model in serving engines is compared with frameworks, and files
+that exporters of frameworks write with ours.
 Nothing is timed. A new check replaces only its own figures.
 """
 

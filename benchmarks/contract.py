@@ -150,6 +150,7 @@ _FIELDS = (
     ("model_file", _optional(_file_name), None),
     ("definition_file", _optional(_file_name), None),
     ("mode", _mode, _REQUIRED),
+    ("trains", _flag, True),
     ("axes", _axes, {}),
     ("load", _optional(_load), None),
     ("generation", _optional(_generation), None),

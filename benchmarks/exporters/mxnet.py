@@ -13,7 +13,7 @@ OPSET = 13
 """The newest that MXNet 1.9 has translations for. It marks its file with the newest one of the package `onnx`."""
 
 
-def write(session, inputs, path):
+def write(session, _inputs, path):
     """Export the hybrid block, which must have run once."""
     network = session.network()
     given = parts(session.batches[0][0])

@@ -77,10 +77,12 @@ def check(request, enter):
 def _of_model(request, enter):
     if quantisation.asked(request.options) != quantisation.NONE:
         return forked.in_a_process(_of_quantised, request, enter)
-    try:
-        return _of_training(request, enter)
-    except CannotTrain:
-        return forked.in_a_process(_of_inference_alone, request, enter)
+    if request.trains:
+        try:
+            return _of_training(request, enter)
+        except CannotTrain:
+            pass
+    return forked.in_a_process(_of_inference_alone, request, enter)
 
 
 def _of_network(request, enter):

@@ -34,6 +34,8 @@ class Check:
     batch_size: int = PARITY_BATCH
     axes: AxisValues = ()
     """Of a model that has sizes."""
+    trains: bool = True
+    """False if none of its cells trains, so that only inference is compared."""
     generation: Generation | None = None
     """The lengths of a generation, whose tokens are compared; None of all other cells."""
 
@@ -65,9 +67,10 @@ def checks(plan: Plan) -> tuple[Check, ...]:
     idle = idle_builders()
     builders = {image.name: image.environment.builder for image in plan.images}
     by_id: dict[str, Check] = {}
-    for cell in plan.cells if plan.parity else ():
-        if cell.script or cell.workload.rules.subjects:
-            continue  # a script's work is compared with nothing, and results of a subject hold its outputs
+    # A script's work is compared with nothing, and results of a subject hold its outputs.
+    compared = [cell for cell in plan.cells if plan.parity and not (cell.script or cell.workload.rules.subjects)]
+    trained = {check_id(cell) for cell in compared if cell.workload.rules.has_loss}
+    for cell in compared:
         builder = builders.get(cell.image)
         name = check_id(cell)
         if builder is not None and builder not in idle and name not in by_id:
@@ -84,6 +87,7 @@ def checks(plan: Plan) -> tuple[Check, ...]:
                 output=cell.output,
                 batch_size=cell.parity_batch,
                 axes=cell.workload.axes,
+                trains=name in trained,
                 generation=cell.workload.generation,
             )
     return tuple(by_id.values())

@@ -123,6 +123,8 @@ class Request(Strict):
     """The lengths of the mode `generate`, and of its parity; None in other modes."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity/contract.py`)."""
+    trains: Annotated[bool, Field(exclude_if=lambda trains: trains)] = True
+    """False of parity that no cell needs of training, so that a framework that trains answers for inference alone."""
     script: ScriptRequest | None = None
     """The script of the mode `script`, whose answer is a `ScriptResult` (`results/scripts/contract.py`)."""
     batch_size: Annotated[int, Field(ge=1)]

@@ -282,3 +282,20 @@ def test_processes_share_one_import_without_a_gpu(
         parity.check(request, lambda _phase: None)
 
     assert seen == [imported]
+
+
+def test_inference_alone_needs_no_training_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check of cells that infer alone asks a framework that trains for inference alone."""
+    request = contract.request(document(mode="parity", model="mlp", batch_size=32, trains=False))
+    monkeypatch.setattr(parity.process, "prepare", lambda _request: None)
+    asked: list[object] = []
+
+    def in_a_process(work: object, _request: object, _enter: object) -> None:
+        asked.append(work)
+        raise Unsupported("enough was seen")
+
+    monkeypatch.setattr(parity.forked, "in_a_process", in_a_process)
+    with pytest.raises(Unsupported, match="enough was seen"):
+        parity.check(request, lambda _phase: None)
+
+    assert asked == [parity._of_inference_alone]

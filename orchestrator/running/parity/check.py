@@ -54,6 +54,7 @@ class CheckJob:
             builder=check.builder,
             model=check.model,
             mode="parity",
+            trains=check.trains,
             axes=dict(check.axes),
             batch_size=check.batch_size,
             generation=check.generation,

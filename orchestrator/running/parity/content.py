@@ -39,6 +39,7 @@ def content_of(
     content: list[Any] = [check.builder, model, check.options, check.system.gpus, check.batch_size, seed]
     content += [check.definition] if check.definition else []
     content += [check.axes] if check.axes else []
+    content += [] if check.trains else ["inference"]
     content += [["generation", *astuple(check.generation)]] if check.generation else []
     return hashlib.sha256(json.dumps([REVISION, environment, content, machine]).encode()).hexdigest()[:16]
 

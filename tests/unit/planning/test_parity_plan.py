@@ -33,6 +33,13 @@ def test_options_images_and_system_classes_separate_checks(plan: Any) -> None:
     assert {check.system.name for check in checks(found)} == {"small", "1_gpu"}
 
 
+def test_training_is_checked_where_cells_train(plan: Any) -> None:
+    """One check serves training and inference, and one of inference alone asks for no training."""
+    asked = [[check.trains for check in checks(plan(f"modes: {modes}"))] for modes in ("[train, infer]", "[infer]")]
+
+    assert asked == [[True], [False]]
+
+
 def test_no_framework_is_no_work_to_check(plan: Any) -> None:
     assert checks(plan("frameworks: [noop==1]")) == ()
 

@@ -27,6 +27,7 @@ def test_content_differs_with_every_ingredient() -> None:
         content(), content(where=replace(image, image_id="sha256:2")), content(where=venv),
         content(where=venv, source="b"), content(where=replace(venv, versions=(("fake", "2"),))),
         content(replace(check, model="mlp")), content(replace(check, options=(("xla", True),))), content(seed=1),
+        content(replace(check, trains=not check.trains)),
         content(own=ModelFile("lenet", "", "ab")), content(own=ModelFile("lenet", "", "cd")),
         content(replace(check, definition="ab")), content(replace(check, definition="cd")),
         content(machine=("Another CPU", (), None)), content(machine=("Example CPU", ("A100",), "570.1")),
