@@ -26,6 +26,15 @@ def own(builder: str) -> set[str]:
     return {builder, *builder.split("_"), *backends, *distributions, *(Requirement(line).name for line in lines)}
 
 
+def beside(backend: str) -> set[str]:
+    """Return what the catalog installs where a framework is a backend, with what joins the two."""
+    releases = [
+        release for entry in CATALOG.entries.values() if backend in entry.backends for release in entry.releases
+    ]
+    lines = [line for each in releases for line in (*each.requirements, *each.backend_requirements.get(backend, ()))]
+    return {Requirement(line).name for line in lines}
+
+
 def of_frameworks(path: Path) -> set[str]:
     """Return what a file may import for the builders that it serves.
 
@@ -36,6 +45,8 @@ def of_frameworks(path: Path) -> set[str]:
         return own(path.stem)
     if path.parent.parent.name == "native":  # a folder for the builders whose names begin with its own
         return set().union(*(own(file.stem) for file in builders if file.stem.startswith(path.parent.name)))
+    if path.parent.name == "exporters":
+        return own(path.stem) | beside(path.stem)
     if path.parent.name not in {"native", "loaders", "operators", "parallel"}:
         return set()
     naming = [file.stem for file in builders if path.stem in file.read_text(encoding="utf-8")]
