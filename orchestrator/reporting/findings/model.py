@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from orchestrator.analysis.estimates import Printed
 from orchestrator.analysis.measurements import Epochs, Measurement, RepeatMeasurement
-from orchestrator.analysis.parity.work import PairParity
+from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
@@ -79,6 +79,17 @@ class Placed:
     """True if it does the work of the best; None for that one itself, and if nothing was measured or is known."""
     harness_share: float | None = None
     """Part of its step that the harness takes, by the floor of its group; None where either was not measured."""
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict on its ratio in a word; of what approximates the best, that it is quantised."""
+        return verdict_on(self.to_best, self.parity) if self.to_best else ""
+
+
+def verdict_on(over: Ratio, work: PairParity | None) -> str:
+    """Return the verdict on a ratio in a word. A cell that approximates the other is quantised."""
+    approximates = work is not None and work.work is WorkParity.QUANTISED
+    return WorkParity.QUANTISED.value if approximates else over.verdict.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
+from orchestrator.analysis.parity.sides import quantisation
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
 from orchestrator.reporting.findings.looks_model import UntilDecided
@@ -53,8 +54,13 @@ def _is_apart(over: Ratio | None) -> bool:
 
 
 def _not_comparable(best: CellReport, apart: Sequence[CellReport]) -> list[str]:
-    named = [cell.label for cell in apart]
-    return [f"Not comparable with {best.label}: {listing_of(named, _MOST_NAMES)}."] if named else []
+    kind = quantisation(best.cell.options)
+    quantised = [cell.label for cell in apart if quantisation(cell.cell.options) != kind]
+    named = [cell.label for cell in apart if quantisation(cell.cell.options) == kind]
+    said = [f"Not comparable with {best.label}: {listing_of(named, _MOST_NAMES)}."] if named else []
+    if quantised:
+        said.append(f"Quantised otherwise than {best.label}, and not ranked: {listing_of(quantised, _MOST_NAMES)}.")
+    return said
 
 
 def headline(groups: Sequence[Group], cells: Mapping[str, CellReport], asked: UntilDecided | None = None) -> str:

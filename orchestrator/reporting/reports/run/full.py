@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from orchestrator.analysis.ratios import Ratio
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
 from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts, under_load
 from orchestrator.reporting.findings.efficiency import (
@@ -124,12 +125,16 @@ def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:
         place.label,
         rate(measured.throughput.value),
         rate_interval(measured.throughput),
-        *((factor(over.value), factor_interval(over), verdict(over)) if over else ("1", "–", "–")),
+        *((factor(over.value), factor_interval(over), _verdict(place, over)) if over else ("1", "–", "–")),
         *latency(measured.latency),
         seconds(measured.start_s),
         memory(measured.peak_rss_bytes) + (f", {memory(device)} on the device" if device is not None else ""),
         statuses(cell.statuses),
     )
+
+
+def _verdict(place: Placed, over: Ratio) -> str:
+    return verdict(over) if over.more_repeats else place.verdict
 
 
 def _epochs(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:

@@ -1,6 +1,7 @@
 """The section of a group on a run's page, with ranking, charts, pairs and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
@@ -34,7 +35,7 @@ from orchestrator.reporting.findings.efficiency import (
 )
 from orchestrator.reporting.findings.limits import limits_lines
 from orchestrator.reporting.findings.looks import looks_lines
-from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
+from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed, verdict_on
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, EFFECTS_TITLE, effect_rows
 from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.inline import (
@@ -44,6 +45,7 @@ from orchestrator.reporting.inline import (
     Chip,
     Phrase,
     Tone,
+    VerdictWord,
     epoch_figures,
     factor_interval,
     interval_name,
@@ -62,7 +64,6 @@ from orchestrator.reporting.reports.run.view import (
     figure,
     row_of,
     status_chips,
-    verdict_word,
 )
 from orchestrator.wording import factor, plural, rate, seconds, share
 
@@ -146,7 +147,7 @@ def _rank(cell: CellReport, place: Placed, names: Names, number: int, *, has_oth
     disturbed = sum(bool(repeat.outcome.disturbance) for repeat in cell.repeats)
     ended = status_chips(cell.statuses, *((Chip("disturbed", "open", disturbed),) if disturbed else ()))
     measurement = cell.measurement
-    figures = tuple(_figures(measurement, place.to_best, has_others=has_others)) if measurement else ("–",) * _FIGURES
+    figures = tuple(_figures(measurement, place, has_others=has_others)) if measurement else ("–",) * _FIGURES
     cells = (
         figure(place.rank.label if place.rank else "–", str(number)),
         figure(place.label, place.label, name if place.label != name else ""),
@@ -156,14 +157,14 @@ def _rank(cell: CellReport, place: Placed, names: Names, number: int, *, has_oth
     return Row(cells, Tone.PLAIN if measurement else Tone.FAINT, anchor=name, ranks=names[name])
 
 
-def _figures(measurement: Measurement, over: Ratio | None, *, has_others: bool) -> Iterator[str | TableCell]:
-    throughput, latency = measurement.throughput, measurement.latency
+def _figures(measurement: Measurement, place: Placed, *, has_others: bool) -> Iterator[str | TableCell]:
+    throughput, latency, over = measurement.throughput, measurement.latency, place.to_best
     yield figure(Phrase(rate(throughput.value), "b"), throughput.value, rate_interval(throughput))
     if over:
         yield figure(factor(over.value), over.value, factor_interval(over))
         repeats = over.more_repeats
         more = f"about {repeats} more {plural('repeat', repeats)}" if repeats else ""
-        yield figure(verdict_word(over), over.verdict.value, more)
+        yield figure(VerdictWord(place.verdict, over.verdict.value), place.verdict, more)
     else:
         yield figure("1", "1")
         yield figure("best" if has_others else "–", "")
@@ -259,7 +260,8 @@ def _pairs(part: GroupPart, cells: Sequence[CellReport]) -> Iterator[Block]:
 def _matrix(group: Group, cells: Sequence[CellReport]) -> Table:
     heads = (Column(""), *(Column(cell.label, is_number=True) for cell in cells))
     rows = (
-        Row((cell.label, *(_ratio(over) for over in ratios))) for cell, ratios in zip(cells, group.ratios, strict=False)
+        Row((cell.label, *(_ratio(*pair) for pair in zip_longest(ratios, works))))
+        for cell, (ratios, works) in zip(cells, zip_longest(group.ratios, group.parity, fillvalue=()), strict=False)
     )
     level = AT_ITS_LOOK if group.looks else f"{whole_percent(CONFIDENCE)} interval"
     caption = f"Throughput of the row over that of the column, with the {level}"
@@ -267,10 +269,11 @@ def _matrix(group: Group, cells: Sequence[CellReport]) -> Table:
     return Table(heads, tuple(rows), caption, label, is_filtered=False, is_narrow=True, look="matrix")
 
 
-def _ratio(over: Ratio | None) -> TableCell:
+def _ratio(over: Ratio | None, work: PairParity | None) -> TableCell:
     if over is None:
         return TableCell("", mark="self")
-    text = (factor(over.value), Phrase(factor_interval(over), "small"), verdict_word(over))
+    word = VerdictWord(verdict_on(over, work), over.verdict.value)
+    text = (factor(over.value), Phrase(factor_interval(over), "small"), word)
     return TableCell(text, mark=over.verdict.value)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.measurements import Measurement
-from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import (
     Block,
@@ -205,7 +204,7 @@ def _row(place: Placed, cell: CellReport) -> tuple[str | TableCell, ...]:
         place.rank.label if place.rank else "–",
         clean_line(place.label),
         _lines(rate(measured.throughput.value), rate_interval(measured.throughput)),
-        _ratio(place.to_best),
+        _ratio(place),
         _latency(measured),
         _lines(seconds(measured.start_s), *_memory(measured)),
         status,
@@ -228,12 +227,13 @@ def _lines(first: str, *below: str) -> TableCell:
     return TableCell(first, below=tuple(Phrase(line, Tone.FAINT) for line in below))
 
 
-def _ratio(over: Ratio | None) -> TableCell:
+def _ratio(place: Placed) -> TableCell:
+    over = place.to_best
     if over is None:
         return TableCell("1 ×", below=("best",))
     interval = Phrase(factor_interval(over), Tone.FAINT)
     tone = _TONES.get(over.verdict, Tone.PLAIN)
-    return TableCell(f"{factor(over.value)} ×", below=(interval, Phrase(over.verdict.value, tone)))
+    return TableCell(f"{factor(over.value)} ×", below=(interval, Phrase(place.verdict, tone)))
 
 
 def _status_tone(cell: CellReport) -> Tone:

@@ -6,12 +6,11 @@ Sections are laid out from the view of a page, with the texts that they share.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell
 from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, GroupFinding, Placed, Report, StatusCounts
-from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, VerdictWord, spaced, statuses
+from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, spaced, statuses
 from orchestrator.wording import clean_line
 
 INDEX = "index.html"
@@ -112,7 +111,7 @@ def directory(pages: tuple[RunPage, ...], cells: Mapping[str, CellReport]) -> Di
     left = MOST_IN_DIRECTORY
     for page in pages:
         for part in page.parts:
-            words = {place.cell_id: place.to_best.verdict.value for place in part.places if place.to_best}
+            words = {place.cell_id: place.verdict for place in part.places if place.to_best}
             rows = [_listed(cells[cell_id], words.get(cell_id, "")) for cell_id in part.cell_ids[:left]]
             listed.append((page.name, clean_line(part.anchor), clean_line(part.group.label), rows))
             left -= len(rows)
@@ -185,11 +184,6 @@ def status_chip(status: Status, count: int | None = None) -> Chip:
 def status_chips(statuses: StatusCounts, *more: Part) -> Sentence:
     """Return how repeats ended, each status with its number."""
     return spaced([*(status_chip(status, number) for status, number in statuses), *more])
-
-
-def verdict_word(over: Ratio) -> VerdictWord:
-    """Return the verdict on a ratio in its color."""
-    return VerdictWord(over.verdict.value, over.verdict.value)
 
 
 def sortable(value: float | None) -> str:

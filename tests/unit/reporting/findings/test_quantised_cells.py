@@ -8,6 +8,8 @@ from orchestrator.domain import Cell
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import Judge
 from orchestrator.reporting.findings.model import Group, GroupFinding
+from orchestrator.reporting.formats import render
+from orchestrator.reporting.reports.run import RUN
 from tests.unit.reporting import synthetic as s
 
 
@@ -57,6 +59,30 @@ def test_it_keeps_its_ratio_and_its_verdict() -> None:
     assert round(place.to_best.value, 1) == 2.5
     assert place.parity is not None
     assert (place.parity.work, place.parity.note) == (WorkParity.QUANTISED, "moved a little")
+    assert place.verdict == "quantised"
+
+
+def test_what_is_over_its_bar_stays_not_comparable() -> None:
+    def broken(_one: Cell, _other: Cell) -> PairParity:
+        return PairParity(WorkParity.NOT_COMPARABLE, "logits are 0.4 apart")
+
+    assert grouped(("static", 500.0), ("none", 100.0), by=broken).places[1].verdict == "not comparable"
+
+
+def test_the_finding_names_quantised_cells_apart() -> None:
+    sentence = grouped(("static", 500.0), ("none", 100.0), ("none", 200.0)).sentence
+
+    assert sentence.endswith("Quantised otherwise than tensorflow 2.21.0, and not ranked: mxnet 1.9.1.")
+
+
+def test_every_layout_of_a_run_says_quantised() -> None:
+    """The word stands in the column of verdicts, on the page as in a terminal."""
+    cells = [s.cell(s.MXNET), replace(s.cell(s.TORCH), options=(("quantisation", "static"),))]
+    plan = s.plan(cells)
+    report = compose(s.record(plan), plan, [*s.ok(cells[0], [1.0, 2.0]), *s.ok(cells[1], [3.0, 4.0])], judge=judge)
+
+    texts = [render(RUN, report, name) for name in ("table", "md", "html")]
+    assert all("quantised" in text for text in texts)
 
 
 def test_quantised_cells_of_one_kind_are_ranked_with_each_other() -> None:
