@@ -23,7 +23,7 @@ _OF_MODELS = ("batch_size", "steps", "epochs", "dataset", "data", "feed", "worke
 _OWN_AXES = {"load": contract.OF_LOADS, "generation": ("prompt", "output")}
 _AXES = (
     "size or an axis of a model; of --mode ops: size, seeds or tries; of --mode requests: the load; "
-    "of --mode generate: prompt or output"
+    "of --mode generate: prompt or output, which make a request of --mode requests a prompt"
 )
 
 
@@ -81,11 +81,13 @@ def _request(options):
         raise BadRequest("give either --steps or --epochs")
     axes = getattr(modes.named(options.mode), "AXES", None)
     own = {name.lower(): getattr(modes.named(options.mode), name, None) for name in ("LOAD", "GENERATION")}
+    given = dict(_pair("--axis", text) for text in options.axis)
+    if own["load"] is not None and set(given).intersection(_OWN_AXES["generation"]):
+        own["generation"] = modes.named(options.mode).LENGTHS
     defaults = _arguments().parse_args([])
     for option in _misplaced(axes, own):
         if getattr(options, option) != getattr(defaults, option):
             raise BadRequest("--%s does not go with --mode %s" % (option.replace("_", "-"), options.mode))
-    given = dict(_pair("--axis", text) for text in options.axis)
     if axes is not None:
         return contract.request(dict(_common(options, options.model), batch_size=1, axes=dict(axes, **given)))
     name, file = _model(options.model)
@@ -116,9 +118,9 @@ def _misplaced(axes, own):
     """Return the options that a mode does not take, by its axes, and by the load or the generation it has."""
     if axes is not None:
         return _OF_MODELS
-    if own["generation"] is not None:
-        return _UNGENERATED
-    return () if own["load"] is None else _UNDER_NO_LOAD
+    if own["load"] is not None:
+        return _UNDER_NO_LOAD
+    return () if own["generation"] is None else _UNGENERATED
 
 
 def _names(own):

@@ -73,7 +73,7 @@ def _load(value):
             return "must have %s '%s' in the scenario %s" % ("a" if name == mine else "no", name, value["scenario"])
     wrong = [name for name in ("requests", "concurrency") if value.get(name) is not None and _whole(1)(value[name])]
     wrong += [
-        name for name in ("rate", "latency_limit_s")
+        name for name in ("rate",) + LIMITS
         if value.get(name) is not None and (_seconds(value[name]) or not value[name])
     ]  # fmt: skip
     return "must have a number above 0 as '%s'" % wrong[0] if wrong else None
@@ -89,7 +89,9 @@ def _listed(names):
     return "'%s'" % "', '".join(names)
 
 
-_OPTIONALOF_LOADS = ("concurrency", "rate", "latency_limit_s")
+LIMITS = ("latency_limit_s", "first_token_limit_s", "per_token_limit_s")
+"""What makes an answer a good one: the time of all of it, to its first token, and of each further one."""
+_OPTIONALOF_LOADS = ("concurrency", "rate") + LIMITS
 OF_LOADS = {"scenario", "requests"}.union(_OPTIONALOF_LOADS)
 
 
@@ -221,8 +223,8 @@ def _contradictions(document):
         yield "the mode 'requests' and a 'load' go together"
     if document.get("mode") == "generate" and document.get("generation") is None:
         yield "the mode 'generate' needs a 'generation'"
-    if document.get("generation") is not None and document.get("mode") not in ("generate", "parity"):
-        yield "a 'generation' is that of the mode 'generate', or of its parity"
+    if document.get("generation") is not None and document.get("mode") not in ("generate", "requests", "parity"):
+        yield "a 'generation' is that of the modes 'generate' and 'requests', or of their parity"
     if (document.get("mode") == "script") != (document.get("script") is not None):
         yield "the mode 'script' and a 'script' go together"
 

@@ -40,7 +40,8 @@ def measuring(clock=measure.SYSTEM_CLOCK):
 
 
 def _measure(generator, request, enter, clock, sampler):
-    timer = GenerationTimer(generator, lengths(request.generation), request.batch_size, clock, sampler)
+    asked = lengths(request.generation)
+    timer = GenerationTimer(generator, asked, request.batch_size * asked.output, clock, sampler)
     least_s = 0.0 if generator.short_blocks else request.min_block_s
     enter("first_step")
     first = timer.block(1)
@@ -79,50 +80,59 @@ def whole(first_s, between_s):
 
 
 class GenerationTimer:
-    """A runner of generations round the ring of prompts. `times` has those of every block, in order."""
+    """A runner of generations round the ring of prompts. `times` has those of every block, in order.
 
-    def __init__(self, generator, asked, batch_size, clock, sampler):
-        self._generator, self._lengths, self._batch_size = generator, asked, batch_size
+    `samples` is what a generation counts as.
+    """
+
+    def __init__(self, generator, asked, samples, clock, sampler):
+        self._generator, self._lengths, self._samples = generator, asked, samples
         self._ring = itertools.cycle(generator.batches)
         self._clock, self._sampler = clock, sampler
         self.times = []
         self.handle = None
 
     def block(self, steps):
-        """Time so many whole generations, and each of their tokens. Returns the block, whose samples are tokens."""
-        prefill, decode, tokens = self._generator.prefill, self._generator.decode, self._generator.tokens
-        output, (wall, cpu) = self._lengths.output, self._clock
+        """Time so many whole generations, and each of their tokens. Returns the block."""
+        wall, cpu = self._clock
         prompts = list(itertools.islice(self._ring, steps))
-        begins, moments, later = [0.0] * steps, [0.0] * (steps * output), range(1, output)
-        handle, token = None, 0
+        begins, moments = [0.0] * steps, [()] * steps
         self._sampler.begin()
         cpu_begin = cpu()
         begin = wall()
         for number, prompt in enumerate(prompts):
             begins[number] = wall()
-            handle = prefill(prompt)
-            tokens(handle)
-            moments[token] = wall()
-            token += 1
-            for _ in later:
-                handle = decode(handle)
-                tokens(handle)
-                moments[token] = wall()
-                token += 1
+            moments[number] = self._generate(prompt)
         end = wall()
         cpu_end = cpu()
         conditions = self._sampler.end()
-        self.handle = handle
-        self.times.append(_token_times(begins, moments, output))
-        samples = steps * self._batch_size * output
-        block = {"steps": steps, "samples": samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
+        self.times.append(token_times(begins, moments))
+        block = {"steps": steps, "samples": steps * self._samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
         return dict(block, conditions=conditions) if conditions else block
 
+    def answer(self):
+        """Run one generation, and return the moment of each token."""
+        return self._generate(next(self._ring))
 
-def _token_times(begins, moments, output):
+    def _generate(self, prompt):
+        generator, wall, output = self._generator, self._clock.wall, self._lengths.output
+        decode, tokens = generator.decode, generator.tokens
+        moments = [0.0] * output
+        handle = generator.prefill(prompt)
+        tokens(handle)
+        moments[0] = wall()
+        for token in range(1, output):
+            handle = decode(handle)
+            tokens(handle)
+            moments[token] = wall()
+        self.handle = handle
+        return moments
+
+
+def token_times(begins, moments):
+    """Return the times of tokens that came at these moments, a sequence for each begin of a prompt."""
     first_s, between_s = [], []
-    for number, begin in enumerate(begins):
-        mine = moments[number * output : (number + 1) * output]
+    for begin, mine in zip(begins, moments):
         first_s.append(mine[0] - begin)
         between_s.extend(later - earlier for earlier, later in zip(mine, mine[1:]))
     return TokenTimes(first_s, between_s)

@@ -1,7 +1,8 @@
 """Load on a session, by requests that one server answers in the order of their arrival.
 
-A request asks for one sample. The server takes what waits, at most a batch, runs one step, fetches its outputs, and
-takes what waits by then. A session has a fixed shape, so that a batch with fewer requests takes as long as a full one.
+A request asks for one sample, or with lengths of a generation for the tokens after one prompt. The server takes what
+waits, at most a batch, runs one step or one whole generation, fetches its outputs, and takes what waits by then. A
+session has a fixed shape, so that a batch with fewer requests takes as long as a full one.
 
 A schedule of arrivals is drawn before the clock starts, and nothing that the server does moves it. So no other thread
 offers the requests, none competes with the framework, and a server that stalls finds all that has arrived meanwhile.
@@ -11,7 +12,7 @@ import random
 import time
 from collections import namedtuple
 
-from benchmarks import measure, modes
+from benchmarks import generation, measure, modes
 from benchmarks.sampling.conditions import Unsampled
 
 SINGLE_STREAM, OFFLINE, SERVER, CLOSED = "single_stream", "offline", "server", "closed"
@@ -27,10 +28,11 @@ LoadClock.__doc__ = (
 )
 SYSTEM_CLOCK = LoadClock(measure.SYSTEM_CLOCK.wall, measure.SYSTEM_CLOCK.cpu, time.sleep, SPIN_S)
 
-Answered = namedtuple("Answered", "arrival_s begin_s end_s batches first_s last_s")
+Answered = namedtuple("Answered", "arrival_s begin_s end_s token_s batches first_s last_s")
 Answered.__doc__ = """Requests in the order of their arrival, with the moments of each, from when the clock starts.
 
-    `batches` is how often the server ran a step for them, and the time from `first_s` to `last_s` is what it took."""
+    `token_s` has the moments of the tokens of each, and none where a request asks for no tokens. `batches` is how often
+    the server ran a step for them, and the time from `first_s` to `last_s` is what it took."""
 
 
 class Arrivals:
@@ -75,27 +77,29 @@ def arrivals(load, seed):
 def serve(source, step, requests, most, clock):
     """Answer at least so many requests of a source, at most `most` in a batch, and return them as `Answered`.
 
-    `step()` answers one batch.
+    `step()` answers one batch, and returns the moments of its tokens if it generates some.
     """
-    arrival_s, begin_s, end_s, batches = source.arrival_s, [], [], []
+    arrival_s, begin_s, end_s, token_s, batches = source.arrival_s, [], [], [], []
     origin = clock.wall()
     while len(end_s) < source.ramp + requests:
         first = len(end_s)
         _wait(origin + arrival_s[first], clock)
-        begin = clock.wall() - origin
+        begin = max(arrival_s[first], clock.wall() - origin)  # a difference of clocks is rounded
         last = first + 1
         while last < min(first + most, len(arrival_s)) and arrival_s[last] <= begin:
             last += 1
-        step()
-        end = clock.wall() - origin
+        moments = [each - origin for each in step() or ()]
+        end = moments[-1] if moments else clock.wall() - origin
         begin_s.extend([begin] * (last - first))
         end_s.extend([end] * (last - first))
+        token_s.extend([moments] * (last - first))
         batches.append(first)
         source.answered(end, last - first)
     counted = slice(source.ramp, len(end_s))
     started = 0.0 if not source.ramp else end_s[source.ramp - 1]
     timed = sum(1 for first in batches if first >= source.ramp)
-    return Answered(arrival_s[counted], begin_s[counted], end_s[counted], timed, started, end_s[-1])
+    moments = (arrival_s[counted], begin_s[counted], end_s[counted], token_s[counted])
+    return Answered(*moments, batches=timed, first_s=started, last_s=end_s[-1])
 
 
 def _wait(moment, clock):
@@ -116,9 +120,22 @@ def measuring(clock=SYSTEM_CLOCK):
     return under_load
 
 
+def _server(session, request, clock, sampler):
+    """Return what times steps or generations, what answers one batch by them, and what yields the logits of one."""
+    lengths = generation.lengths(request.generation)
+    plain = measure.Clock(clock.wall, clock.cpu)
+    if lengths:
+        timer = generation.GenerationTimer(session, lengths, request.batch_size, plain, sampler)
+        return timer, timer.answer, session.logits
+    timer, timing = (
+        measure.Timer(session, request.batch_size, plain, sampler),
+        modes.named(request.mode).TIMING(session),
+    )
+    return timer, timer.answering(timing.finish), timing.outputs
+
+
 def _measure(session, request, enter, clock, sampler):
-    timer = measure.Timer(session, request.batch_size, measure.Clock(clock.wall, clock.cpu), sampler)
-    timing = modes.named(request.mode).TIMING(session)
+    timer, step, logits = _server(session, request, clock, sampler)
     enter("first_step")
     first_step = timer.block(1)
     begin = clock.wall()
@@ -129,11 +146,10 @@ def _measure(session, request, enter, clock, sampler):
     enter("steady")
     sampler.begin()
     cpu_begin = clock.cpu()
-    answered = serve(source, timer.answering(timing.finish), request.load["requests"], request.batch_size, clock)
+    answered = serve(source, step, request.load["requests"], request.batch_size, clock)
     cpu_end = clock.cpu()
     conditions = sampler.end()
     steady = clock.wall()
-    timer.close()
     block = {
         "steps": answered.batches, "samples": len(answered.end_s),
         "wall_s": answered.last_s - answered.first_s, "cpu_s": cpu_end - cpu_begin,
@@ -148,11 +164,18 @@ def _measure(session, request, enter, clock, sampler):
         [end - arrival for arrival, end in zip(answered.arrival_s, answered.end_s)],
         None,
         None,
-        timing.outputs(timer.handle),
+        logits(timer.handle),
         phases,
         [],
         requests={
             "arrival_s": answered.arrival_s,
             "waited_s": [begin - arrival for arrival, begin in zip(answered.arrival_s, answered.begin_s)],
         },
+        generation=_tokens(answered) if request.generation else None,
     )
+
+
+def _tokens(answered):
+    """Return the times of all tokens, those of the first ones from the arrival of each request."""
+    times = generation.token_times(answered.arrival_s, answered.token_s)
+    return {"first_token_s": times.first_s, "between_tokens_s": times.between_s}

@@ -146,7 +146,7 @@ class Workload:
     load: OwnLoad = None
     """The load of a mode that takes one; None in other modes."""
     generation: OwnGeneration = None
-    """The lengths of a mode that generates; None in other modes."""
+    """The lengths of a mode that generates, or of a load that asks for tokens; else None."""
     searches: OwnSearch = False
     """True if it looks for the largest batch that fits, beginning with `batch_size`."""
     size: OwnSize = ""
@@ -155,7 +155,9 @@ class Workload:
     @property
     def rules(self) -> ModeRules:
         """Return the rules of its mode."""
-        return modes.SEARCHES[self.mode] if self.searches else modes.RULES[self.mode]
+        if self.searches:
+            return modes.SEARCHES[self.mode]
+        return modes.RULES[self.mode] if self.load is None or self.generation is None else modes.BY_TOKENS[self.mode]
 
     @property
     def batch(self) -> BatchSize:
@@ -172,7 +174,8 @@ class Workload:
         suffix += feed_suffix(self.feed, self.workers) + scaling_suffix(self.scaling)
         suffix += f"-size={self.size}" if self.size else ""
         suffix += self.load.suffix if self.load else ""
-        suffix += self.generation.suffix if self.generation else ""
+        if self.generation:
+            suffix += self.generation.whole_suffix if self.load else self.generation.suffix
         return f"{self.model}-{self.mode}-b{self.batch}{suffix}"
 
     def global_batch(self, system: System) -> int:
@@ -294,8 +297,12 @@ class Cell(LaterFields):
 
     @property
     def samples_of_a_step(self) -> int:
-        """Return what throughput counts of a step over all its devices, which is every token of a generation."""
-        return self.global_batch * (self.workload.generation.output if self.workload.generation else 1)
+        """Return what throughput counts of a step over all its devices, which is every token of a generation.
+
+        Under load it counts requests.
+        """
+        tokens = self.workload.generation.output if self.workload.generation and not self.workload.load else 1
+        return self.global_batch * tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""Requests under load, each for one sample, which one server answers in batches.
+"""Requests under load, each for one sample or for the tokens after one prompt, which one server answers in batches.
 
 `benchmarks.load` says how. A latency counts from the moment at which a request arrives, by the schedule if there is
-one, until its outputs are in the host's memory.
+one, until its outputs, or its last token, are in the host's memory.
 """
 
-from benchmarks import load, timed
+from benchmarks import contract, generation, load, timed
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.measure import percentile
@@ -14,10 +14,12 @@ TRAINS = infer.TRAINS
 TIMING = infer.TIMING
 LOAD = {"scenario": load.SINGLE_STREAM, "requests": load.REQUESTS}
 """The load of the command line, if it names no other."""
+LENGTHS = {"prompt": generation.PROMPT, "output": generation.OUTPUT}
+"""The lengths of the command line, if it names one of them. Without any, a request is for one sample."""
 
 
 def answer(request, enter):
-    """Measure inference under load."""
+    """Measure inference or generation under load."""
     if request.load is None:
         raise BadRequest("bad request: the mode 'requests' needs a 'load'")
     if request.feed != feeds.PLACED:
@@ -34,10 +36,25 @@ def lines(request, result):
     yield "load        " + ", ".join("%s %s" % (name, value) for name, value in sorted(request.load.items()))
     answered = (len(latency_s), block["steps"], block["samples"] / block["wall_s"])
     yield "answered    %d requests in %d batches, %.1f requests/s" % answered
-    for name, values in (("latency", latency_s), ("waited", waited_s)):
-        shown = tuple(1e3 * percentile(values, share) for share in (0.5, 0.9, 0.99))
-        yield "%-11s p50 %.3f ms, p90 %.3f ms, p99 %.3f ms" % ((name,) + shown)
-    limit_s = request.load.get("latency_limit_s")
-    if limit_s is not None:
-        good = sum(1 for each in latency_s if each <= limit_s) / len(latency_s)
-        yield "goodput     %.1f requests/s, %.1f %% within %g s" % (good * answered[2], 100 * good, limit_s)
+    times = dict(zip(contract.LIMITS, (latency_s,) + _of_tokens(request, result)))
+    shown = (latency_s, waited_s) + tuple(times[name] for name in contract.LIMITS[1:])
+    for name, values in zip(("latency", "waited", "first token", "per token"), shown):
+        if values:
+            percentiles = tuple(1e3 * percentile(values, share) for share in (0.5, 0.9, 0.99))
+            yield "%-11s p50 %.3f ms, p90 %.3f ms, p99 %.3f ms" % ((name,) + percentiles)
+    limits = [(times[name], request.load[name]) for name in contract.LIMITS if request.load.get(name) is not None]
+    within = [[each <= limit_s for each in values] for values, limit_s in limits if values]
+    if within:
+        good = sum(1 for each in zip(*within) if all(each)) / len(latency_s)
+        asked = ", ".join("%g s" % limit_s for _, limit_s in limits)
+        yield "goodput     %.1f requests/s, %.1f %% within %s" % (good * answered[2], 100 * good, asked)
+
+
+def _of_tokens(request, result):
+    """Return the times to the first tokens, and the mean of each request's further ones, or nothing of each."""
+    if request.generation is None:
+        return (), ()
+    times, after = result["generation"], request.generation["output"] - 1
+    between_s = times["between_tokens_s"]
+    each = [between_s[at : at + after] for at in range(0, len(between_s), after or 1)]
+    return times["first_token_s"], [sum(gaps) / after for gaps in each]

@@ -1,4 +1,4 @@
-"""The figures of the tokens of a result of the mode `generate`, in which a batch of prompts is one request."""
+"""The figures of the tokens of a result. In the mode `generate` a batch of prompts is one request."""
 
 from dataclasses import replace
 from itertools import accumulate, chain
@@ -11,7 +11,7 @@ from orchestrator.results.throughput import throughput
 def generation_times(result: Result) -> TokenTimes | None:
     """Return the figures of a result that holds times of tokens, or None.
 
-    Its rate is that of its blocks, in which the tokens of every prompt of a batch count.
+    Its rate is that of its blocks, in which the tokens of every prompt of a batch count, or under load of its requests.
     """
     stored = result.generation
     if stored is None:
@@ -21,5 +21,7 @@ def generation_times(result: Result) -> TokenTimes | None:
     gaps = [between_s[number * after : (number + 1) * after] for number in range(len(first_s))]
     moments = [tuple(accumulate(chain((first,), each))) for first, each in zip(first_s, gaps, strict=True)]
     times = token_times([0.0] * len(first_s), moments)
-    spent_s = sum(first_s) + sum(between_s)
-    return replace(times, tokens_per_s=throughput(result, epochs=False), prefill=sum(first_s) / spent_s)
+    rate = throughput(result, epochs=False)
+    if result.requests is not None:
+        return replace(times, tokens_per_s=rate * (after + 1))
+    return replace(times, tokens_per_s=rate, prefill=sum(first_s) / (sum(first_s) + sum(between_s)))

@@ -1,4 +1,4 @@
-"""Checks of the lengths of a generation, which belong to one mode, and to models that can generate."""
+"""Checks of the lengths of a generation, which belong to some modes, and to models that can generate."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def mistakes(source: Source, loc: Loc, entry: GenerationShape, info: ModelInfo |
         return
     if not GENERATING & set(modes_of(source)):
         modes = listing_of(sorted(GENERATING), len(GENERATING))
-        text = f"belongs to the mode {modes}; add it to modes, or drop this"
+        text = f"belongs to the modes {modes}; add one of them to modes, or drop this"
         yield source.mistake((*loc, written[0]), text, key=True)
     elif info is not None and (reason := info.why_no_generation({})):
         yield source.mistake((*loc, written[0]), f"{info.name} cannot generate: {reason}; drop this", key=True)

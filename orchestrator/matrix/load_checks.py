@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.matrix.values.loads import KEYS, LoadShape
+from orchestrator.matrix.values.generations import KEYS as LENGTHS
+from orchestrator.matrix.values.loads import KEYS, OF_TOKENS, LoadShape
 from orchestrator.modes import UNDER_LOAD
 from orchestrator.modes.parts.load import Scenario
 from orchestrator.wording import listing_of
@@ -22,6 +23,10 @@ def mistakes(source: Source, loc: Loc, entry: LoadShape, free: frozenset[str] = 
             (*loc, written[0]), f"belongs to the mode {modes}; add it to modes, or drop this", key=True
         )
         return
+    of_tokens = [key for key in OF_TOKENS if (*loc, key) in source.places]
+    if of_tokens and not any((*loc, key) in source.places for key in LENGTHS):
+        text = f"belongs to requests for tokens; add {' or '.join(LENGTHS)}, or drop this"
+        yield source.mistake((*loc, of_tokens[0]), text, key=True)
     if entry.scenario is None and (*loc, "scenario") in source.places:
         return  # what is wrong with it is said already
     scenarios = entry.scenario or (Scenario.SINGLE_STREAM,)

@@ -40,8 +40,10 @@ OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_st
 """Modes in which a model can be measured."""
 UNDER_LOAD: Final = frozenset(name for name, rules in RULES.items() if rules.takes_load)
 """Modes whose samples are asked for by a load."""
-GENERATING: Final = frozenset(name for name, rules in RULES.items() if rules.generates)
-"""Modes whose samples are generated tokens."""
+BY_TOKENS: Final = MappingProxyType({name: rules.by_tokens for name, rules in RULES.items() if rules.by_tokens})
+"""The rules of the modes under load, where it asks for tokens after prompts."""
+GENERATING: Final = frozenset(name for name, rules in RULES.items() if rules.generates) | frozenset(BY_TOKENS)
+"""Modes that generate tokens, or can."""
 OF_SUBJECTS: Final = MappingProxyType({name: rules.subjects for name, rules in RULES.items() if rules.subjects})
 """Subjects of the modes that measure something else than models."""
 AXES: Final = frozenset((SIZE, *OF_SIZES, *(axis.name for subjects in OF_SUBJECTS.values() for axis in subjects.axes)))

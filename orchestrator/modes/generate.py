@@ -4,7 +4,8 @@ from typing import Final
 
 from orchestrator.modes.parts.generation import GENERATION, TOKEN_RATE
 from orchestrator.modes.parts.metrics import ENERGY, TIMED
-from orchestrator.modes.parts.rules import ModeRules, ParityRule
+from orchestrator.modes.parts.rules import GENERATION as PARITY
+from orchestrator.modes.parts.rules import ModeRules
 
 _LEFT_OUT: Final = {
     "loss", "total_time", "accuracy", "first_step", "latency_p50", "latency_p90", "latency_p99",
@@ -19,11 +20,7 @@ _TOKENS: Final = tuple(metric for metric in GENERATION if metric is not TOKEN_RA
 RULES = ModeRules(
     metrics=(*(metric for metric in TIMED if metric.name not in _LEFT_OUT), *_TOKENS),
     columns=(*_TOKENS, ENERGY),
-    parity=ParityRule(
-        compared=frozenset({"weights", "logits", "tokens"}),
-        needed={"weights": "initial values", "logits": "logits after the prompt", "tokens": "generated tokens"},
-        asked=frozenset({"native_layers", "weights"}),
-    ),
+    parity=PARITY,
     step="a generation",
     sample="token",
     generates=True,

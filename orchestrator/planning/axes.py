@@ -9,7 +9,7 @@ from orchestrator import limits, modes
 from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, unsuitable
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
-from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
+from orchestrator.matrix.model import EVERY_FRAMEWORK, GenerationAxes, OptionAxes, covers
 from orchestrator.matrix.sizes import every
 from orchestrator.modes.parts.frontier import FRONTIER, SIZES, Frontier, sizes_up_to
 from orchestrator.modes.parts.largest_batch import MAX, BatchSize
@@ -221,8 +221,13 @@ def _loads(model: ModelAxes, mode: Mode) -> tuple[Load | None, ...]:
 
 
 def _generations(model: ModelAxes, mode: Mode) -> tuple[Generation | None, ...]:
-    """Return every pair of lengths of a model in a mode, or none where the mode does not generate."""
-    return model.generation.generations if modes.RULES[mode].generates else (None,)
+    """Return every pair of lengths of a model in a mode, or none where it does not generate.
+
+    Under load, lengths that are written ask for tokens.
+    """
+    if modes.RULES[mode].generates or (mode in modes.BY_TOKENS and model.generation != GenerationAxes()):
+        return model.generation.generations
+    return (None,)
 
 
 def ungenerated(work: Workload, info: ModelInfo) -> str:

@@ -179,6 +179,10 @@ def _loaded(workload: Workload) -> LoadedCell:
         keys["rate"] = load.rate
     if load.latency_limit_s is not None:
         keys["latency_limit_s"] = load.latency_limit_s
+    if load.first_token_limit_s is not None:
+        keys["first_token_limit_s"] = load.first_token_limit_s
+    if load.per_token_limit_s is not None:
+        keys["per_token_limit_s"] = load.per_token_limit_s
     return keys
 
 

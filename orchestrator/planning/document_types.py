@@ -62,10 +62,12 @@ class LoadedCell(TypedDict, total=False):
     concurrency: int
     rate: float
     latency_limit_s: float
+    first_token_limit_s: float
+    per_token_limit_s: float
 
 
 class GeneratingCell(TypedDict, total=False):
-    """The lengths of a generation, in the mode `generate` alone."""
+    """The lengths of a generation, in the mode `generate`, and in `requests` for tokens."""
 
     prompt_length: int
     output_length: int

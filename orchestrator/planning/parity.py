@@ -45,7 +45,7 @@ def check_id(cell: Cell) -> str:
     environment = (cell.image.partition("/")[2] or cell.image).replace(":", "-")
     work = cell.workload.model + (f"-size={cell.workload.size}" if cell.workload.size else "")
     work += "".join(f"-{name}={ids.option_text(value)}" for name, value in cell.options)
-    work += f"-{cell.workload.mode}{cell.workload.generation.suffix}" if cell.workload.generation else ""
+    work += f"-generate{cell.workload.generation.suffix}" if cell.workload.generation else ""  # under load too
     work += "" if cell.parity_batch == PARITY_BATCH else f"-b{cell.parity_batch}"
     return f"{_path_part(environment)}/{_path_part(work)}"
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from orchestrator.analysis.comparison import ALPHA, LOOKS, Look, looks
 from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
-from orchestrator.modes import METRICS, RULES
+from orchestrator.modes import BY_TOKENS, METRICS, RULES
 from orchestrator.modes.parts.metrics import Better, Metric, least_steps_of_a_repeat
 from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.regression.printed import PREFIX, named_metrics, printed_metric
@@ -145,7 +145,7 @@ def tolerance_share(text: str) -> float:
 
 def most_of_a_mode(counts: Callable[[Metric], bool]) -> int:
     """Return how many metrics of one mode count, for the mode with the most of them: a pair has one mode."""
-    return max(sum(map(counts, rules.metrics)) for rules in RULES.values())
+    return max(sum(map(counts, rules.metrics)) for rules in (*RULES.values(), *BY_TOKENS.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,15 @@ _ROUNDING_S = 1e-6
 
 
 class StoredTokenTimes(BaseModel):
-    """The times of the tokens of every timed generation, one after the other, read when each was on the host."""
+    """The times of the tokens of every timed generation, one after the other, read when each was on the host.
+
+    Under load they are those of every request, in the order of arrival.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     first_token_s: Annotated[tuple[_Seconds, ...], Field(min_length=1)]
-    """From each prompt to its first token: the prefill."""
+    """From each prompt to its first token: the prefill; under load from the arrival of each request."""
     between_tokens_s: tuple[_Seconds, ...]
     """From each token to the next one of its generation: the decode steps; none where a generation is one token."""
 

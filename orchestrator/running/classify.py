@@ -98,7 +98,7 @@ def _wrong_parts(request: Request, result: Result) -> str | None:
 
 def _wrong_figures(request: Request, result: Result) -> str | None:
     if request.load and result.requests:
-        return _wrong_load(request.load, request.batch_size, result, result.requests)
+        return _wrong_load(request.load, request.batch_size, result, result.requests) or _wrong_tokens(request, result)
     if request.generation and result.generation:
         return _wrong_generation(request.generation, request, result, result.generation)
     return _wrong_samples(request.batch_size, result) or _wrong_steps(request, result)
@@ -109,6 +109,14 @@ def _wrong_load(load: Load, batch_size: int, result: Result, moments: RequestMom
     if samples != len(moments.arrival_s) or not steps <= samples <= steps * batch_size:
         return f"result.json counts {samples} requests in {steps} batches of at most {batch_size}"
     return broken_requests(load, moments, result.latency_s, batch_size)
+
+
+def _wrong_tokens(request: Request, result: Result) -> str | None:
+    """Find what is wrong with the tokens of requests, the first of which counts from the arrival of each."""
+    lengths, times = request.generation, result.generation
+    if lengths is None or times is None:
+        return None
+    return broken_generation(times, result.latency_s, len(result.latency_s), lengths.output)
 
 
 def _wrong_generation(lengths: Generation, request: Request, result: Result, times: StoredTokenTimes) -> str | None:

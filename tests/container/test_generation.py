@@ -117,7 +117,10 @@ def test_prompts_go_round() -> None:
     ("changes", "said"),
     [
         ({"mode": "generate"}, "the mode 'generate' needs a 'generation'"),
-        ({"mode": "infer", "generation": {"prompt": 4, "output": 5}}, "a 'generation' is that of the mode 'generate'"),
+        (
+            {"mode": "infer", "generation": {"prompt": 4, "output": 5}},
+            "a 'generation' is that of the modes 'generate' and 'requests'",
+        ),
         ({"mode": "generate", "generation": {"prompt": 4}}, "'prompt' and 'output'"),
         ({"mode": "generate", "generation": {"prompt": 0, "output": 5}}, "at least 1"),
         ({"mode": "generate", "generation": {"prompt": 4, "output": True}}, "at least 1"),

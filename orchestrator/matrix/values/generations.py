@@ -15,13 +15,14 @@ Tokens = Annotated[StrictInt, Field(ge=1, le=limits.MAX_TOKENS)]
 
 
 class GenerationShape(Shape):
-    """The lengths of a generation, in the mode generate."""
+    """The lengths of a generation, in the mode generate, and in the mode requests where it is for tokens."""
 
     prompt_length: Axis[Tokens] | None = Field(
-        None, description=f"Tokens of a prompt (mode generate); {PROMPT} by default."
+        None, description=f"Tokens of a prompt (modes generate and requests); {PROMPT} by default."
     )
     output_length: Axis[Tokens] | None = Field(
-        None, description=f"Tokens that are generated after a prompt (mode generate); {OUTPUT} by default."
+        None,
+        description=f"Tokens that are generated after a prompt (modes generate and requests); {OUTPUT} by default.",
     )
 
 

@@ -12,7 +12,9 @@ from orchestrator.matrix.values.kinds import Axis
 from orchestrator.matrix.values.shapes import Shape
 from orchestrator.modes.parts.load import REQUESTS, Scenario
 
-KEYS = ("scenario", "concurrency", "rate", "latency_limit", "requests")
+OF_TOKENS = ("first_token_limit", "per_token_limit")
+"""Keys of loads that ask for tokens."""
+KEYS = ("scenario", "concurrency", "rate", "latency_limit", *OF_TOKENS, "requests")
 Clients = Annotated[StrictInt, Field(ge=1, le=limits.MAX_CLIENTS)]
 Rate = Annotated[StrictInt | StrictFloat, Field(ge=limits.MIN_RATE, le=limits.MAX_RATE)]
 Limit = Annotated[
@@ -37,6 +39,12 @@ class LoadShape(Shape):
     latency_limit: Axis[Limit] | None = Field(
         None, description="Within which an answer is good: 100ms, 1.5s, or seconds."
     )
+    first_token_limit: Axis[Limit] | None = Field(
+        None, description="Within which the first token of a good answer comes (mode requests, with prompt_length)."
+    )
+    per_token_limit: Axis[Limit] | None = Field(
+        None, description="Within which each further token of it comes, by their mean."
+    )
     requests: Axis[Requests] | None = Field(
         None, description=f"Fewest requests that count (mode requests); {REQUESTS} by default."
     )
@@ -49,6 +57,8 @@ def axes(entry: LoadShape) -> LoadAxes:
         entry.concurrency or (),
         tuple(map(float, entry.rate or ())),
         entry.latency_limit or (),
+        entry.first_token_limit or (),
+        entry.per_token_limit or (),
         entry.requests or (),
     )
 
@@ -60,6 +70,8 @@ def long_form(load: LoadAxes) -> dict[str, Any]:
         load.concurrencies,
         load.rates,
         load.latency_limits_s,
+        load.first_token_limits_s,
+        load.per_token_limits_s,
         load.requests,
     )
     return {key: list(listed) for key, listed in zip(KEYS, values, strict=True) if listed}

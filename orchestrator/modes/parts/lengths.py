@@ -25,6 +25,11 @@ class Generation:
         named = (("prompt_length", self.prompt, PROMPT), ("output_length", self.output, OUTPUT))
         return "".join(f"-{name}={value}" for name, value, default in named if value != default)
 
+    @property
+    def whole_suffix(self) -> str:
+        """Return the same with lengths at their defaults, where no lengths are another work."""
+        return f"-prompt_length={self.prompt}-output_length={self.output}"
+
 
 OwnGeneration = Annotated[Generation | None, Field(exclude_if=lambda generation: generation is None)]
-"""The lengths of a cell in the mode `generate`; JSON holds them only there."""
+"""The lengths of a cell that generates, which JSON holds only there: in `generate`, and in `requests` for tokens."""

@@ -30,7 +30,10 @@ class Scenario(StrEnum):
 class Load(LaterFields):
     """One load."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"concurrency": None, "rate": None, "latency_limit_s": None}
+    LATER: ClassVar[Mapping[str, Any]] = {
+        "concurrency": None, "rate": None, "latency_limit_s": None, "first_token_limit_s": None,
+        "per_token_limit_s": None,
+    }  # fmt: skip
 
     scenario: Scenario = Scenario.SINGLE_STREAM
     requests: int = REQUESTS
@@ -41,6 +44,16 @@ class Load(LaterFields):
     """Requests per second, of the scenario `server` alone."""
     latency_limit_s: float | None = None
     """Seconds within which an answer is good."""
+    first_token_limit_s: float | None = None
+    """Seconds until its first token within which it is; of requests for tokens alone, as the next one is."""
+    per_token_limit_s: float | None = None
+    """Seconds of each further token, by their mean, within which it is."""
+
+    @property
+    def limits_s(self) -> tuple[float, ...]:
+        """Return the limits that there are."""
+        limits_s = (self.latency_limit_s, self.first_token_limit_s, self.per_token_limit_s)
+        return tuple(limit_s for limit_s in limits_s if limit_s is not None)
 
     @property
     def clients(self) -> int | None:
@@ -54,10 +67,16 @@ class Load(LaterFields):
             "scenario": None if self.scenario is Scenario.SINGLE_STREAM else self.scenario.value,
             "concurrency": self.concurrency,
             "rate": None if self.rate is None else f"{self.rate:g}",
-            "latency_limit": None if self.latency_limit_s is None else f"{self.latency_limit_s:g}s",
+            "latency_limit": _seconds(self.latency_limit_s),
+            "first_token_limit": _seconds(self.first_token_limit_s),
+            "per_token_limit": _seconds(self.per_token_limit_s),
             "requests": None if self.requests == REQUESTS else self.requests,
         }
         return "".join(f"-{name}={value}" for name, value in named.items() if value is not None)
+
+
+def _seconds(limit_s: float | None) -> str | None:
+    return None if limit_s is None else f"{limit_s:g}s"
 
 
 OwnLoad = Annotated[Load | None, Field(exclude_if=lambda load: load is None)]

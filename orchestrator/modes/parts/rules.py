@@ -49,6 +49,12 @@ INFERENCE: Final = ParityRule(
     asked=frozenset({"native_layers", "weights"}),
 )
 """The rule of the modes whose step runs forward alone."""
+GENERATION: Final = ParityRule(
+    compared=frozenset({"weights", "logits", "tokens"}),
+    needed={"weights": "initial values", "logits": "logits after the prompt", "tokens": "generated tokens"},
+    asked=frozenset({"native_layers", "weights"}),
+)
+"""The rule of the modes that generate tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,9 @@ class ModeRules:
     takes_load: bool = False
     """True if a load says when its samples are asked for, and not the harness."""
     generates: bool = False
-    """True if its samples are tokens, which a model generates after prompts."""
+    """True if a model generates tokens after prompts."""
+    by_tokens: "ModeRules | None" = None
+    """The rules where a load asks for tokens after prompts; None of a mode that takes no load."""
     has_loss: bool = False
     """True if a result must hold the loss of its steps, and false if it must hold none."""
     evaluates: bool = False

@@ -122,6 +122,8 @@ def _load(workload: Workload) -> Iterator[str]:
         "concurrency": (load.concurrency, 1, limits.MAX_CLIENTS),
         "rate": (load.rate, limits.MIN_RATE, limits.MAX_RATE),
         "latency_limit": (load.latency_limit_s, 0, limits.MAX_SECONDS),
+        "first_token_limit": (load.first_token_limit_s, 0, limits.MAX_SECONDS),
+        "per_token_limit": (load.per_token_limit_s, 0, limits.MAX_SECONDS),
     }
     for name, (value, least, most) in numbers.items():
         if value is not None and not least <= value <= most:

@@ -183,8 +183,7 @@ class Durations:
     def _steps_s(self, cell: Cell, pass_s: float) -> float:
         """Return the seconds of the warm-up, the timed steps or epochs with their evaluations, and the latency pass."""
         work, duration = cell.workload, cell.duration
-        tokens = work.generation.output if work.generation else 1
-        step_s = pass_s * _passes(cell) * tokens * cell.global_batch
+        step_s = pass_s * _passes(cell) * cell.samples_of_a_step
         if work.load:
             return max(duration.warmup_steps * step_s, WARM_UP_S) + self._load_s(cell, work.load, step_s)
         latency_s = self._latency_s(duration.latency_steps, step_s)
@@ -235,9 +234,11 @@ def _scaled(measured: Earlier, work: int | None) -> float:
 
 
 def _passes(cell: Cell) -> float:
-    """Return the forward passes of a sample, which is a token of a generation that is about as long as a sequence."""
-    lengths = cell.workload.generation
-    return 1 / lengths.output if lengths else cell.workload.rules.passes
+    """Return the forward passes of a sample, where a generation is about as long as a sequence.
+
+    The sample of a generation is a token, and under load a whole one.
+    """
+    return cell.global_batch / cell.samples_of_a_step if cell.workload.generation else cell.workload.rules.passes
 
 
 def _alike(cell: Cell, earlier: Sequence[Earlier]) -> list[Earlier]:

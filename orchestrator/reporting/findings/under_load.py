@@ -1,8 +1,10 @@
 """The table of the answers to requests, a row for each cell of a group, with what its scenario reports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import median
 
 from orchestrator.analysis.answers import AnsweredRequests
+from orchestrator.domain import Workload
 from orchestrator.modes.parts.early_stopping import requests_for_bound
 from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.reporting.findings.model import CellReport
@@ -14,6 +16,7 @@ NOTE = (
     "early stopping of MLPerf; the largest of the repeats. It takes requests as independent; in a queue they are not."
 )
 _HEADS = ("Framework", "Requests/s", "Median", "p90, at most", "p99, at most", "In the queue", "In a batch")
+_TOKEN_HEADS = ("First token p99, at most", "Per token p99, at most")
 _TAILS = (("p90", 0.90), ("p99", 0.99))
 
 
@@ -22,8 +25,21 @@ def heads(cells: Sequence[CellReport]) -> tuple[str, ...]:
     load = cells[0].cell.workload.load if cells else None
     if load is None or not any(cell.measurement for cell in cells):
         return ()
-    limit_s = load.latency_limit_s
-    return (*_HEADS, f"Within {seconds(limit_s)}", "99 % of them") if limit_s is not None else _HEADS
+    of_tokens = [head for head, has in zip(_TOKEN_HEADS, _of_tokens(cells[0].cell.workload), strict=True) if has]
+    return (*_HEADS, *of_tokens, *((f"Within {_limits(load)}", "99 % of them") if load.limits_s else ()))
+
+
+def _limits(load: Load) -> str:
+    """Return the limits of a good answer, such as `2 s, first token 200 ms`."""
+    limits = (
+        ("", load.latency_limit_s), ("first token ", load.first_token_limit_s), ("per token ", load.per_token_limit_s),
+    )  # fmt: skip
+    return ", ".join(f"{name}{seconds(limit_s)}" for name, limit_s in limits if limit_s is not None)
+
+
+def _of_tokens(work: Workload) -> tuple[bool, bool]:
+    """Return whether requests have a first token, and further ones."""
+    return work.generation is not None, work.generation is not None and work.generation.output > 1
 
 
 def rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
@@ -49,8 +65,21 @@ def _row(cell: CellReport, load: Load) -> tuple[str, ...]:
         *(tails if has_tails else ("–", "–")),
         share(sum(each.waiting for each in known) / len(known)),
         f"{sum(each.requests_per_batch for each in known) / len(known):.3g} of {cell.cell.global_batch}",
-        *(_in_time(known) if load.latency_limit_s is not None else ()),
+        *_token_tails(cell.cell.workload, known, has_tails=has_tails),
+        *(_in_time(known) if load.limits_s else ()),
     )
+
+
+def _token_tails(work: Workload, known: Sequence[AnsweredRequests], *, has_tails: bool) -> Iterator[str]:
+    """Yield the tails of tokens, whose percentiles are medians over the repeats."""
+    for has, tails in zip(
+        _of_tokens(work), zip(*((each.first_token, each.per_token) for each in known), strict=True), strict=True
+    ):
+        measured = [each for each in tails if each]
+        if has and has_tails:
+            yield _tail("p99", median(each.p99_s for each in measured), 0.99, [each.p99_bound_s for each in measured])
+        elif has:
+            yield "–"
 
 
 def _bound(answers: AnsweredRequests, part: float) -> float | None:

@@ -14,7 +14,7 @@ _DIRECTION = {Better.HIGHER: "higher is better", Better.LOWER: "lower is better"
 
 def every_metric() -> Iterator[Metric]:
     """Yield each metric that a mode measures or shows, each once."""
-    rules = (*modes.RULES.values(), *modes.SEARCHES.values())
+    rules = (*modes.RULES.values(), *modes.BY_TOKENS.values(), *modes.SEARCHES.values())
     every = chain(modes.METRICS, *((*each.metrics, *each.columns) for each in rules))
     yield from {metric.name: metric for metric in every}.values()
 

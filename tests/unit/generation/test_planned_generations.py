@@ -101,7 +101,7 @@ def test_nothing_but_a_wrong_model_is_one_mistake(plan: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("models: [{name: decoder, prompt_length: 5}]", "belongs to the mode generate; add it to modes, or drop this"),
+        ("models: [{name: decoder, prompt_length: 5}]", "belongs to the modes generate and requests; add one of them"),
         (MODE + "models: [{name: lenet, output_length: 5}]", "lenet cannot generate: it does not take tokens"),
         (MODE + "models: [{name: decoder, output_length: 0}]", "output_length: should be at least 1, not 0"),
         (MODE + "models: [{name: decoder, prompt_length: 1000000}]", "prompt_length: should be at most 131072"),
