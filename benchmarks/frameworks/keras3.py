@@ -13,9 +13,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import keras
 
+from benchmarks import generation
 from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, image_kernels, one_of, operators
-from benchmarks.native.keras import keras3, keras3_on, transformer
+from benchmarks.native.keras import keras3, keras3_decoding, keras3_on, transformer
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)
@@ -26,10 +27,20 @@ OFFERS = features.ALL - {"sparse inputs"}
 
 def start(workload):
     """Build and compile the model, and lay out its batches."""
+    _require_backend()
+    return _Session(workload)
+
+
+def generator(workload):
+    """Build the model, compile the steps that generate, and place its prompts."""
+    _require_backend()
+    return _Generator(workload)
+
+
+def _require_backend():
     if keras.backend.backend() not in keras3_on.TITLES:
         message = "this builder has Keras on %s; here it runs on %s"
         raise Unsupported(message % (", ".join(sorted(keras3_on.TITLES)), keras.backend.backend()))
-    return _Session(workload)
 
 
 class _Session(keras3.Keras3Session):
@@ -62,3 +73,46 @@ class _Session(keras3.Keras3Session):
         }
         facts.update(operators(self._layers, transformer.operators(self._layers)))
         return facts
+
+
+class _Generator(_Session):
+    """A session whose batches are prompts, and whose steps choose tokens."""
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        self._prompt = workload.generation.prompt
+        self.batches = [keras.ops.convert_to_tensor(inputs[:, : self._prompt], "int32") for inputs in self.batches]
+        given = (self._network, self._layers, self._made, workload.generation, workload.batch_size)
+        self._prefill, self._decode = keras3_decoding.functions(*given)
+        self._positions = [keras.ops.convert_to_tensor(each, "int32") for each in range(sum(workload.generation))]
+        self._held = self._position = None
+
+    def prefill(self, prompt):
+        """Begin anew with a prompt, and choose the token after it."""
+        self._position = self._prompt
+        return self._kept(self._prefill(prompt))
+
+    def decode(self, step):
+        """Choose the token after that of a step."""
+        position = self._positions[self._position]
+        self._position += 1
+        return self._kept(self._decode(step.tokens, position, self._held))
+
+    def _kept(self, returned):
+        tokens, logits, self._held = returned
+        return generation.Step(tokens, logits)
+
+    @staticmethod
+    def tokens(step):
+        """Copy the tokens of a step to the host."""
+        return keras.ops.convert_to_numpy(step.tokens)
+
+    @staticmethod
+    def logits(step):
+        """Copy the logits of a step to the host."""
+        return keras.ops.convert_to_numpy(step.logits)
+
+    def facts(self):
+        """Return the facts of a session, and how its steps are run."""
+        execution = {"jax": "jax.jit", "tensorflow": "tf.function", "torch": "eager"}[self._backend]
+        return dict(super().facts(), execution=execution)

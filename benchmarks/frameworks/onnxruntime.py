@@ -1,10 +1,11 @@
 """ONNX Runtime, which is given every model as an ONNX file and does inference."""
 
+import numpy
 import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import one_of, serving
+from benchmarks.native import one_of, onnx, onnx_decoding, serving
 from benchmarks.vocabulary import features
 
 OPTIONS = {"optimization": "all", "provider": "auto", "quantisation": "none", "export": "auto"}
@@ -27,6 +28,11 @@ def start(workload):
     A network is compiled from its own file.
     """
     return serving.session(workload, _Engine(workload))
+
+
+def generator(workload):
+    """Write the file of the model that takes keys and values (`onnx_decoding`), and compile it."""
+    return serving.generator(workload, _Engine(workload))
 
 
 class _Engine:
@@ -54,6 +60,25 @@ class _Engine:
 
     def opened(self, file, fixed=None):
         """Compile a file."""
+        session = self._session(file, fixed)
+        names = [each.name for each in session.get_outputs()]
+        return lambda fed: session.run(names, fed)
+
+    def stepping(self, file, held, batch_size):
+        """Compile a file that takes keys and values, which stay where the engine has put them."""
+        return _Steps(self._session(file), held, batch_size)
+
+    @staticmethod
+    def kept(array):
+        """Return an array as a value of the engine, which shares its memory."""
+        return onnxruntime.OrtValue.ortvalue_from_numpy(array)
+
+    @staticmethod
+    def array(value):
+        """Copy a value of the engine."""
+        return value.numpy()
+
+    def _session(self, file, fixed=None):
         settings = onnxruntime.SessionOptions()
         settings.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, self._level)
         settings.intra_op_num_threads = self._threads or 0
@@ -61,11 +86,10 @@ class _Engine:
         for name, size in fixed.axes.items() if fixed else ():
             settings.add_free_dimension_override_by_name(name, size)
         session = onnxruntime.InferenceSession(file, settings, providers=[(self._provider, self._settings())])
-        names = [each.name for each in session.get_outputs()]
         self._providers = session.get_providers()
         if self._providers[0] != self._provider:
             raise Unsupported("ONNX Runtime went on without %s" % self._provider)
-        return lambda fed: session.run(names, fed)
+        return session
 
     def facts(self, kind):
         """Return the facts that ONNX Runtime reports, with the type of its outputs."""
@@ -75,3 +99,29 @@ class _Engine:
             "threads": self._threads,
             "execution": ", ".join(self._providers),
         }
+
+
+class _Steps:
+    """The steps of a decoder, bound to the keys and values that the step before has yielded."""
+
+    def __init__(self, session, held, batch_size):
+        self._session, self._binding = session, session.io_binding()
+        self._past = [past for past, _, _ in held]
+        shapes = [(batch_size, heads, 0, size) for _, _, (heads, size) in held]
+        self._empty = [_Engine.kept(numpy.zeros(shape, "float32")) for shape in shapes]
+        self._yielded = [onnx_decoding.CHOSEN, onnx.OUTPUT] + [present for _, present, _ in held]
+        self._values = self._empty
+
+    def __call__(self, tokens, position):
+        """Return the token after some tokens, and its logits."""
+        binding = self._binding
+        values = self._values if position.numpy()[0] else self._empty
+        binding.bind_ortvalue_input(onnx_decoding.TOKENS, tokens)
+        binding.bind_ortvalue_input(onnx_decoding.POSITION, position)
+        for name, value in zip(self._past, values):
+            binding.bind_ortvalue_input(name, value)
+        for name in self._yielded:  # anew each time, as an output that is bound has the shape that it once had
+            binding.bind_output(name, "cpu")
+        self._session.run_with_iobinding(binding)
+        chosen, logits, *self._values = binding.get_outputs()
+        return chosen, logits

@@ -7,9 +7,11 @@ except ImportError:  # before 2023.1
     import openvino.runtime as openvino
     from openvino.runtime import Core
 
+import numpy
+
 from benchmarks import quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import one_of, precision_fact, serving
+from benchmarks.native import one_of, onnx, onnx_decoding, precision_fact, serving
 from benchmarks.vocabulary import features
 
 OPTIONS = {"precision": "fp32", "hint": "latency", "quantisation": "none", "export": "auto"}
@@ -18,6 +20,8 @@ WHY_NO_TRAINING = ": it runs models that are exported"
 _PRECISIONS = {"fp32": "f32", "amp": "bf16"}
 FIRST_QUANTISED = (2022, 3)
 """2022.1.0 ends LeNet with an illegal instruction, and 2022.2.0 has wrong logits of ResNet20 (2.3 of their norm)."""
+FIRST_GENERATING = (2024, 6)
+"""2022.1.0 and 2023.2.0 take no tensor without elements, with which a prompt begins; 2024.6.0 does."""
 _HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
@@ -27,6 +31,14 @@ def start(workload):
     A network is compiled from its own file.
     """
     return serving.session(workload, _Engine(workload))
+
+
+def generator(workload):
+    """Write the file of the model that takes keys and values (`onnx_decoding`), and compile it."""
+    if _release() < FIRST_GENERATING:
+        message = "OpenVINO %d.%d and newer take keys and values of no steps; here is %s"
+        raise Unsupported(message % (FIRST_GENERATING + (_version(),)))
+    return serving.generator(workload, _Engine(workload))
 
 
 class _Engine:
@@ -60,6 +72,21 @@ class _Engine:
 
         return run
 
+    def stepping(self, file, held, batch_size):
+        """Compile a file that takes keys and values, which stay where the engine has put them."""
+        self._model = self._core.compile_model(self._core.read_model(file), "CPU", self._settings)
+        return _Steps(self._model, held, batch_size)
+
+    @staticmethod
+    def kept(array):
+        """Return an array as a tensor of the engine, which shares its memory."""
+        return openvino.Tensor(array, shared_memory=True)
+
+    @staticmethod
+    def array(value):
+        """Return a tensor as an array."""
+        return numpy.array(value.data)
+
     def facts(self, kind):
         """Return the facts that OpenVINO reports, with the type of its outputs."""
         streams = self._read("NUM_STREAMS")
@@ -83,8 +110,34 @@ class _Engine:
             return None
 
 
+class _Steps:
+    """The steps of a decoder by two requests in turn, each of which reads what the other has yielded."""
+
+    def __init__(self, model, held, batch_size):
+        self._requests = [model.create_infer_request() for _ in range(2)]
+        self._held = [(past, present) for past, present, _ in held]
+        shapes = [(batch_size, heads, 0, size) for _, _, (heads, size) in held]
+        self._empty = [openvino.Tensor(openvino.Type.f32, openvino.Shape(shape)) for shape in shapes]
+
+    def __call__(self, tokens, position):
+        """Return the token after some tokens, and its logits."""
+        last, request = self._requests
+        self._requests = [request, last]
+        is_first = not position.data[0]
+        request.set_tensor(onnx_decoding.TOKENS, tokens)
+        request.set_tensor(onnx_decoding.POSITION, position)
+        for (past, present), empty in zip(self._held, self._empty):
+            request.set_tensor(past, empty if is_first else last.get_tensor(present))
+        request.infer()
+        return request.get_tensor(onnx_decoding.CHOSEN), request.get_tensor(onnx.OUTPUT)
+
+
 def _version():
     return openvino.get_version().partition("-")[0]
+
+
+def _release():
+    return tuple(int(part) for part in _version().split(".")[:2])
 
 
 def _require_together(kind, precision):
@@ -95,5 +148,5 @@ def _require_together(kind, precision):
         )
     if kind == quantisation.STATIC and precision != "fp32":
         raise Unsupported("quantisation leaves the rest of a model in float32; set precision: fp32")
-    if kind == quantisation.STATIC and tuple(int(part) for part in _version().split(".")[:2]) < FIRST_QUANTISED:
+    if kind == quantisation.STATIC and _release() < FIRST_QUANTISED:
         raise Unsupported("OpenVINO before 2022.3 crashes or is wrong in 8 bits; here is %s" % _version())

@@ -34,7 +34,7 @@ def file(layers, inputs, weights, batch_size, yielded=False):
     for number, layer in enumerate(layers, 1):
         taken = [named[position] for position in layer.inputs]
         given = Given(layer, layer.name, taken, named[number], [weights[each.name] for each in layer.parameters])
-        made, held = _LAYERS[layer.kind](given)
+        made, held = LAYERS[layer.kind](given)
         nodes += made
         tensors += [numpy_helper.from_array(numpy.array(array, order="C"), name) for name, array in held]
         shapes[named[number]] = layer.output_shape
@@ -246,7 +246,7 @@ def _time_distributed(given):
     to_flat = (given.name + ".flat", numpy.array([-1, width, channels], "int64"))
     to_rows = (given.name + ".shape", numpy.array([-1, height, inner.settings["units"]], "int64"))
     own = given._replace(layer=inner, taken=[flat], output=last)
-    nodes, held = _LAYERS[inner.kind](own)
+    nodes, held = LAYERS[inner.kind](own)
     before = [
         _node("Transpose", given.taken, rows, perm=[0, 2, 3, 1]),
         _node("Reshape", [rows, to_flat[0]], flat),
@@ -254,7 +254,7 @@ def _time_distributed(given):
     return before + nodes + [_node("Reshape", [last, to_rows[0]], given.output)], held + [to_flat, to_rows]
 
 
-_LAYERS = {
+LAYERS = {
     "conv2d": _conv2d,
     "separable_conv2d": _separable_conv2d,
     "dense": _dense,
@@ -276,7 +276,7 @@ _LAYERS = {
     "softmax": _plain("Softmax", axis=-1),
     "dropout": _plain("Identity"),
 }
-_LAYERS.update(onnx_transformer.LAYERS)
+LAYERS.update(onnx_transformer.LAYERS)
 
 
 def weights(content, layers):

@@ -3,6 +3,11 @@
 An engine has `opened(file, fixed)`, which returns a function from inputs by name to a list of outputs, as NumPy arrays
 in the order of the file. It also has `facts(kind)`, and `ERRORS`, by which it refuses a file. A file is the bytes of
 what we write of a model, or the path of a network of the user's own, whose dynamic axes get the sizes of `fixed`.
+
+An engine that generates also has `stepping(file, held, batch_size)`, which returns a function from the next tokens and
+the position of the first of them to the token that follows and its logits, both as the engine has them. It keeps the
+keys and values that it yields for the next call, and begins anew at the position 0. `kept(array)` brings an array to
+where such a function takes it, and `array(value)` brings a value back into NumPy.
 """
 
 import hashlib
@@ -10,9 +15,9 @@ from collections import namedtuple
 
 import numpy
 
-from benchmarks import process, quantisation
+from benchmarks import generation, process, quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import exported, onnx, parts, quantised_onnx
+from benchmarks.native import exported, onnx, onnx_decoding, parts, quantised_onnx
 from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}
@@ -45,6 +50,15 @@ def _of_others(kind, workload, engine, *more):
         return kind(workload, engine, *more)
     except engine.ERRORS as error:
         raise Unsupported("this release cannot run the network: %s" % process.describe(error)) from error
+
+
+def generator(workload, engine):
+    """Return what generates by a model in an engine. Raises `Unsupported` for a GPU, and for quantised layers."""
+    if workload.one_device():
+        raise Unsupported("this builder computes on a CPU alone")
+    if quantisation.asked(workload.options) != quantisation.NONE:
+        raise Unsupported("generation with quantised layers is not built yet; quantisation: none is")
+    return _Generator(workload, engine)
 
 
 class _Session:
@@ -160,6 +174,46 @@ class _ExportedSession(_ModelSession):
         facts = super().facts()
         layout = "channels_last" if self._exported.channels_last else "channels_first"
         return dict(facts, layout=layout, onnx=dict(facts["onnx"], exporter=self._exported.exporter))
+
+
+class _Generator(_ModelSession):
+    """A session whose batches are prompts, and whose one file takes prompts and single tokens."""
+
+    def __init__(self, workload, engine):
+        self._workload, self._engine, self._by_size = workload, engine, {}
+        self._prompt = workload.generation.prompt
+        self._content = onnx_decoding.file(workload.layers, workload.weights(), workload.batch_size)
+        self._run = engine.stepping(self._content, onnx_decoding.held(workload.layers), workload.batch_size)
+        prompts = (inputs[:, : self._prompt] for inputs, _ in workload.batches())
+        self.batches = [engine.kept(numpy.ascontiguousarray(each, "int64")) for each in prompts]
+        self._positions = [engine.kept(numpy.array([each], "int64")) for each in range(sum(workload.generation))]
+        self._position = 0
+        self.parameters = sum(array.size for array in self.weights().values())
+
+    def prefill(self, prompt):
+        """Begin anew with a prompt, and choose the token after it."""
+        self._position = self._prompt
+        return generation.Step(*self._run(prompt, self._positions[0]))
+
+    def decode(self, step):
+        """Choose the token after that of a step."""
+        chosen = self._run(step.tokens, self._positions[self._position])
+        self._position += 1
+        return generation.Step(*chosen)
+
+    def tokens(self, step):
+        """Return the tokens of a step, which is synchronous."""
+        return self._engine.array(step.tokens)[:, 0]
+
+    def logits(self, step):
+        """Return the logits of a step."""
+        return self._engine.array(step.logits)
+
+    def facts(self):
+        """Return the facts of the engine, of the file, and of the logits that it yields."""
+        file = {"opset": onnx.OPSET, "sha256": hashlib.sha256(self._content).hexdigest()}
+        kind = self.logits(self.prefill(self.batches[0])).dtype.name
+        return dict({"layout": "channels_first", "device": "cpu", "onnx": file}, **self._engine.facts(kind))
 
 
 class _QuantisedSession(_ModelSession):

@@ -59,10 +59,11 @@ class TensorFlowDecoder:
         for variable, new in zip(self._held[layer.name], (key, value)):
             variable[:, begin:end].assign(new)
         if position is None:
+            key, value = own.repeated(key), own.repeated(value)
             attended = self._ops.dot_product_attention(query, key, value, is_causal=True)
         else:
             seen = (tf.range(self._capacity) <= position)[None, None, None, :]
-            keys, values = (tf.convert_to_tensor(each) for each in self._held[layer.name])
+            keys, values = (own.repeated(tf.convert_to_tensor(each)) for each in self._held[layer.name])
             attended = self._ops.dot_product_attention(query, keys, values, mask=seen)
         return own.joined(attended, steps)
 

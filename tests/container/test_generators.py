@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from container_support import Check, Measure
+from decoded import CLASSES
 from reference_generation import greedy
 from tensors_apart import apart
 
@@ -18,7 +19,7 @@ from orchestrator.domain import ImageSpec
 from orchestrator.runtimes.model import Ready
 
 BATCH = 16
-GENERATORS = ("jax", "tensorflow", "torch")
+GENERATORS = ("jax", "keras3", "onnxruntime", "openvino", "tensorflow", "torch")
 """Builders that generate."""
 LEAST_LEAD = 1e-4
 """Of a token that no rounding makes another one."""
@@ -83,8 +84,13 @@ OPTIONS, OFFERS, start = real.OPTIONS, real.OFFERS, real.start
 def generator(workload):
     session = real.generator(workload)
     decode = session.decode
-    session.decode = lambda step: decode(step._replace(tokens=(step.tokens + 1) % workload.classes))
+    session.decode = lambda step: decode(step._replace(tokens=others(session, step.tokens)))
     return session
+def others(session, tokens):
+    engine = getattr(session, "_engine", None)
+    if engine is None:
+        return (tokens + 1) % {CLASSES}
+    return engine.kept((engine.array(tokens) + 1) % {CLASSES})
 """,
     )
     (planted / "decoded.py").write_text(Path(__file__).with_name("decoded.py").read_text())
