@@ -88,14 +88,16 @@ class PhaseChanged:
 
 @dataclass(frozen=True, slots=True)
 class RepeatFinished(LaterFields):
-    """One repeat ended; `throughput` in samples/s where it was measured."""
+    """One repeat ended; `throughput` in what it counts per second where it was measured."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"largest_batch": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"largest_batch": None, "counts": "sample"}
 
     outcome: Outcome
     throughput: float | None = None
     largest_batch: int | None = None
     """Samples of the largest batch that fits, in place of a throughput; None if it was not looked for."""
+    counts: str = "sample"
+    """What its throughput counts: samples, the tokens of a generation, or requests for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,7 +270,7 @@ def _finished(cell: Cell, outcome: Outcome, result: Result | None) -> RepeatFini
     if result and result.largest_batch:
         return RepeatFinished(outcome, largest_batch=result.largest_batch.fits)
     reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
-    return RepeatFinished(outcome, reached)
+    return RepeatFinished(outcome, reached, counts=cell.workload.rules.sample)
 
 
 def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str | None = None) -> Outcome:

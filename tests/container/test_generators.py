@@ -70,7 +70,8 @@ def test_result_holds_every_token(measure: Measure) -> None:
     assert len(result.generation.first_token_s) == generations
     assert len(result.generation.between_tokens_s) == 5 * generations
     assert all(block.samples == 2 * 6 * block.steps for block in result.blocks)
-    assert result.facts["operators"]["attention"]
+    # An engine is given a file, and puts its own operators in the place of those in it.
+    assert result.facts["onnx"] if "onnx" in result.facts else result.facts["operators"]["attention"]
 
 
 @pytest.mark.frameworks

@@ -88,7 +88,7 @@ def transferred(done_bytes: int, total_bytes: int | None) -> str:
 def ended(event: RepeatFinished) -> str:
     """`mxnet-1.9.1-cpu/lenet-train-b200 repeat 0: ok, 13,402 samples/s, 12.5 s`."""
     outcome = event.outcome
-    figures = [f"{rate(event.throughput)} samples/s"] if event.throughput is not None else []
+    figures = [f"{rate(event.throughput)} {event.counts}s/s"] if event.throughput is not None else []
     if event.largest_batch is not None:
         figures.append(f"largest batch {event.largest_batch:,}")
     if outcome.wall_s:

@@ -78,12 +78,14 @@ class Progress:
     cells: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The state of each repeat by cell: a status, `DISTURBED` or `PENDING`."""
     rates: Mapping[str, float] = field(default_factory=dict)
-    """Samples/s of the last repeat of each cell."""
+    """Samples/s, or tokens/s, of the last repeat of each cell."""
     durations: TakenTimes = TakenTimes()
     measuring_s: float | None = None
     """Moment at which the first repeat was launched."""
     throughput: float | None = None
-    """Samples/s of the repeat that ended last."""
+    """Samples/s of the repeat that ended last, or what else it counts."""
+    counts: str = "sample"
+    """What that repeat counts."""
     last: Outcome | None = None
     disturbance: Outcome | None = None
     """The last one that something else disturbed."""
@@ -115,8 +117,8 @@ def advance(progress: Progress, event: Event, now_s: float) -> Progress:
                 for item in progress.running
             )
             changed = replace(progress, running=now_running)
-        case RepeatFinished(outcome=outcome, throughput=throughput):
-            changed = _finished(progress, outcome, throughput, now_s)
+        case RepeatFinished(outcome=outcome, throughput=throughput, counts=counts):
+            changed = replace(_finished(progress, outcome, throughput, now_s), counts=counts)
         case Transferred():
             changed = replace(progress, transfer=event)
         case Notice():

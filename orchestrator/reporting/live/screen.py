@@ -158,7 +158,7 @@ def _bar(progress: Progress, now_s: float, width: int) -> RenderableType:
     parts += [f"{progress.disturbed} disturbed"] if progress.disturbed else []
     parts += [f"{progress.other} not measured"] if progress.other else []
     parts += [f"{len(progress.running)} running"] if progress.running else []
-    parts += [f"{rate(progress.throughput)} samples/s"] if progress.throughput else []
+    parts += [f"{rate(progress.throughput)} {progress.counts}s/s"] if progress.throughput else []
     drawn = width >= NARROW
     room = width - (_BAR_WIDTH + 1 if drawn else 0)
     while len(parts) > 1 and len(" · ".join(parts)) > room:

@@ -21,6 +21,8 @@ from orchestrator.events import (
     Transferred,
 )
 from orchestrator.reporting.live.lines import Error, LinesView, event_line, event_schema
+from orchestrator.reporting.live.plain import ended
+from orchestrator.reporting.live.progress import Progress, advance
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 EVENTS: tuple[Event, ...] = (
@@ -92,3 +94,12 @@ def test_published_schema_is_the_programs() -> None:
     published = Path(__file__).parents[4] / "docs" / "schemas" / "event.schema.json"
 
     assert json.loads(published.read_text()) == event_schema()
+
+
+def test_rates_say_what_they_count() -> None:
+    """A generation yields tokens, and so does the line of its repeat, on the screen and as plain text."""
+    outcome = Outcome("torch-2.13.0-cpu/decoder-generate-b1", 0, Status.OK, wall_s=12.5)
+    event = RepeatFinished(outcome, 1_234.0, counts="token")
+
+    assert "ok, 1,234 tokens/s, 12.5 s" in ended(event)
+    assert advance(Progress(), event, 1.0).counts == "token"
