@@ -9,7 +9,7 @@ import mxnet as mx
 import numpy
 from mxnet import autograd, gluon
 
-from benchmarks import parallel
+from benchmarks import generation, parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.mxnet import GluonLoader
@@ -17,6 +17,7 @@ from benchmarks.native import (
     LAYOUTS,
     PRECISIONS,
     alike,
+    mxnet_decoding,
     mxnet_transformer,
     one_of,
     operators,
@@ -41,6 +42,11 @@ STATIC = {"static_alloc": True, "static_shape": True} if _HAS_STATIC else {}
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
     return _Session(workload)
+
+
+def generator(workload):
+    """Build the model with a cache of keys and values, and place its weights and prompts."""
+    return _Generator(workload)
 
 
 class _Session:
@@ -216,6 +222,45 @@ class _Session:
     @staticmethod
     def peak_device_bytes():
         """Return None, because MXNet records no highest use."""
+
+
+class _Generator(_Session):
+    """A session whose batches are prompts, and whose steps choose tokens."""
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        lengths = workload.generation
+        self.batches = [mx.nd.slice_axis(inputs, axis=1, begin=0, end=lengths.prompt) for inputs, _ in self.batches]
+        given = (self._layers, self._blocks, lengths, workload.batch_size, self._context)
+        self._decoder = mxnet_decoding.GluonDecoder(*given)
+        mx.nd.waitall()
+
+    def prefill(self, prompt):
+        """Begin anew with a prompt, and choose the token after it."""
+        self._decoder.begin()
+        return self._chosen(prompt)
+
+    def decode(self, step):
+        """Choose the token after that of a step."""
+        return self._chosen(mx.nd.expand_dims(step.tokens, axis=1))
+
+    def _chosen(self, tokens):
+        logits = self._decoder(tokens)
+        return generation.Step(mx.nd.argmax(logits, axis=-1), logits)
+
+    @staticmethod
+    def tokens(step):
+        """Copy the tokens of a step to the host. MXNet has their numbers as floats."""
+        return step.tokens.asnumpy().astype("int64")
+
+    @staticmethod
+    def logits(step):
+        """Copy the logits of a step to the host."""
+        return step.logits.asnumpy()
+
+    def facts(self):
+        """Return the facts of a session, whose steps run as they are issued."""
+        return dict(super().facts(), execution=_executed(hybrid=False))
 
 
 def _native_pair(inputs, labels, context):

@@ -37,7 +37,7 @@ class _Attention(gluon.HybridBlock):
 
     def hybrid_forward(self, F, x, hidden=None, **own):
         """Map (batch, time, features) to the same."""
-        joined = self._joined(F, F.swapaxes(x, 0, 1), own)
+        joined = self.joined(F, F.swapaxes(x, 0, 1), own)
         scores = F.contrib.interleaved_matmul_selfatt_qk(joined, heads=self._heads)
         if hidden is not None:
             scores = F.broadcast_add(scores, hidden)
@@ -59,7 +59,8 @@ class FusedAttention(_Attention):
         self.weights = [_Third(each, self._heads, number) for number in range(3) for (each,) in kinds]
         self.weights += [self.output.weight] + [self.output.bias] * has_bias
 
-    def _joined(self, F, x, own):
+    def joined(self, F, x, own):
+        """Map (steps, batch, features) to queries, keys and values of each head side by side."""
         rule = {"num_hidden": 3 * self._heads * self._size, "flatten": False}
         if self.bias is None:
             return F.FullyConnected(x, own["weight"], no_bias=True, **rule)
@@ -120,7 +121,8 @@ class TurnedAttention(_Attention):
         for each in (self.query, self.key, self.value, self.output):
             self.weights += [each.weight] + [each.bias] * settings["bias"]
 
-    def _joined(self, F, x, own):
+    def joined(self, F, x, own):
+        """Map (steps, batch, features) to queries, keys and values of each head side by side."""
         query = self._turned(F, F.reshape(self.query(x), shape=(0, 0, -4, self._heads, self._size)), own)
         key = self._turned(F, F.reshape(self.key(x), shape=(0, 0, -4, self._shared, self._size)), own)
         value = F.reshape(self.value(x), shape=(0, 0, -4, self._shared, self._size))

@@ -19,7 +19,7 @@ from orchestrator.domain import ImageSpec
 from orchestrator.runtimes.model import Ready
 
 BATCH = 16
-GENERATORS = ("jax", "keras3", "onnxruntime", "openvino", "tensorflow", "torch")
+GENERATORS = ("jax", "keras3", "mxnet", "onnxruntime", "openvino", "tensorflow", "torch")
 """Builders that generate."""
 LEAST_LEAD = 1e-4
 """Of a token that no rounding makes another one."""
