@@ -119,12 +119,15 @@ def tiny_index() -> Iterator[TinyIndex]:
             served.posted.append(json.loads(body))
             self._answer(204, b"", "text/plain")
 
+        do_HEAD = do_GET  # noqa: N815 - by which uv asks how long a wheel is
+
         def _answer(self, status: int, content: bytes, kind: str) -> None:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            if self.command != "HEAD":
+                self.wfile.write(content)
 
         def log_message(self, *arguments: object) -> None:
             pass
