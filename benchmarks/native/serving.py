@@ -53,11 +53,16 @@ def _of_others(kind, workload, engine, *more):
 
 
 def generator(workload, engine):
-    """Return what generates by a model in an engine. Raises `Unsupported` for a GPU, and for quantised layers."""
+    """Return what generates by a model in an engine.
+
+    Raises `Unsupported` for a GPU, for quantised layers and for the file of another exporter.
+    """
     if workload.one_device():
         raise Unsupported("this builder computes on a CPU alone")
     if quantisation.asked(workload.options) != quantisation.NONE:
         raise Unsupported("generation with quantised layers is not built yet; quantisation: none is")
+    if exported.exporter_of(workload):
+        raise Unsupported("what generates is the file of the recorded layers; set export: recorded")
     return _Generator(workload, engine)
 
 
