@@ -18,6 +18,7 @@ MAX_PATH_BYTES = 1024
 MAX_NAME_BYTES = 255
 _FORBIDDEN = {chr(code) for code in (*range(32), 127)} | {"\\"}
 _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_plain(path: Path | str) -> BinaryIO:
@@ -26,6 +27,25 @@ def open_plain(path: Path | str) -> BinaryIO:
     A link could lead to any file of this host that the user may read, and a pipe holds up its reader for ever.
     """
     return os.fdopen(_plain(path, os.O_RDONLY), "rb")
+
+
+def open_within(folder: Path, path: str) -> BinaryIO:
+    """Open a plain file for reading by its path below a folder, with no link on the way.
+
+    Raises `OSError` if it is missing, or is anything else, or if the path leads out of the folder.
+    """
+    *above, name = path.split("/")
+    if any(part in {"", ".", ".."} or "\0" in part for part in (*above, name)):
+        raise OSError(errno.EINVAL, "leads out of the folder", path)
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        for each in above:
+            inner = os.open(each, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        return os.fdopen(_plain(name, os.O_RDONLY, within=descriptor), "rb")
+    finally:
+        os.close(descriptor)
 
 
 def read_record(path: Path) -> bytes:
@@ -63,8 +83,8 @@ def open_to_append(path: Path | str) -> BinaryIO:
     return os.fdopen(_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0)
 
 
-def _plain(path: Path | str, how: int, care: int = _CAREFULLY) -> int:
-    descriptor = os.open(path, how | care, 0o644)
+def _plain(path: Path | str, how: int, care: int = _CAREFULLY, within: int | None = None) -> int:
+    descriptor = os.open(path, how | care, 0o644, dir_fd=within)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(0, "is no plain file", str(path))

@@ -1,6 +1,7 @@
 """The one module that starts processes of this host, and what waiting for them has in common with containers."""
 
 import contextlib
+import multiprocessing
 import os
 import re
 import shutil
@@ -11,8 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from orchestrator.files import TAIL_BYTES, BoundedLog, read_tail
 
@@ -84,6 +87,16 @@ class Captured:
     """None where it ran out of time and was killed."""
     output: str
     errors: str
+
+
+def worker(work: Callable[..., None], *arguments: object) -> tuple[BaseProcess, "Connection[Any, Any]"]:
+    """Start a Python process that does some work with the other end of a connection, and ends with this one."""
+    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of its parent's threads
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(theirs, *arguments), daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours
 
 
 def last_line(text: str) -> str:

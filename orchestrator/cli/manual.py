@@ -40,6 +40,7 @@ VARIABLES = (
     ("ORCHESTRATOR_DOCS", "Address of the documentation, to which errors link; {page} stands for the name of a page."),
     ("ORCHESTRATOR_BASE_IMAGE", "Image to build on, if neither an option nor the matrix names one."),
     ("ORCHESTRATOR_DATA", "Folder with datasets, if neither an option nor the matrix names one."),
+    ("ORCHESTRATOR_TOKEN", "What viewers of `serve` have to know, if no option names it."),
     ("ORCHESTRATOR_IDLE_WAIT", "Seconds to wait for an idle host before a cell."),
 )
 _OPTIONS_OF_ALL = ("quiet", "verbose", "color", "no_pager", "help")

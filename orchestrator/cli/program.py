@@ -41,6 +41,7 @@ COMMANDS = {
     "runs": ("look.runs", "List the runs of a results folder."),
     "show": ("look.runs", "Show how every repeat of a run or of a cell ended."),
     "publish": ("look.publish", "Write a static site over all runs, nights and searches."),
+    "serve": ("look.serve", "Serve that site, with what is measured at the moment."),
     "models": ("look.catalog", "List the models with their defaults."),
     "frameworks": ("look.catalog", "List the frameworks and the releases known to work."),
     "schema": ("look.schema", "Print the JSON Schema of a file, such as matrix.yaml."),

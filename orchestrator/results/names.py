@@ -14,6 +14,8 @@ JOURNAL = ".merging.json"
 """The journal of an incomplete merge, in the results folder."""
 CLUSTER = "cluster.json"
 """The record of a run on a cluster, in its folder."""
+EVENTS = "events.jsonl"
+"""The events since a run was begun or taken up, in its folder. Whoever writes them has locked the file."""
 PARTS = "parts"
 """The folder of its parts, each with a run for every node that measured it."""
 _CELL = re.compile(r"[A-Za-z0-9._=+/-]+")

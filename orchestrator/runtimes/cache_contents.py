@@ -1,6 +1,7 @@
 """The contents of the cache folder, all of which can be made again.
 
-They are environments, indexes of results, logs of builds, answers of parity checks, and what exports have found out.
+They are environments, indexes of results, logs of builds, answers of parity checks, served sites, and what exports have
+found out.
 """
 
 import json
@@ -22,6 +23,7 @@ _FOLDERS = {
     "parity": "answers",
     "layer-contents": "contents of layers",
     "wheel-proofs": "proofs",
+    "sites": "sites",
 }
 """Of small files that go together."""
 _OWN_IMAGES = "own-image"
@@ -34,7 +36,7 @@ class CachedItem:
     path: Path
     kind: str
     """`venv`, `index`, `logs`, `answers` (of parity checks), `compiled` (by frameworks), `archive` (of our
-    own image), or what exports keep: `contents of layers`, `proofs` (of wheels)."""
+    own image), or what exports keep: `contents of layers`, `proofs` (of wheels), or `sites` (that are served)."""
     name: str
     """The purpose of an environment, if it tells."""
     created: str

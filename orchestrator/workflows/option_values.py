@@ -36,6 +36,10 @@ INTERFERENCE_ROUNDS = 8
 """Times that a cell is measured alone and beside others."""
 FLEET_ROUNDS = 8
 """Times that every node of a fleet measures the same cells."""
+SERVE_ADDRESS, SERVE_PORT = "127.0.0.1", 8765
+"""Where `serve` listens."""
+SITES = "sites"
+"""The folder of served sites in the cache."""
 KEEP_LAST = 1
 """Newest contents to keep of each image."""
 HISTORY_METRICS = ("throughput",)

@@ -15,7 +15,7 @@ ORDER = [
     "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets", "matrix", "planning",
     "results", "foreign", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "tables",
     "bundles",
-    "reporting", "workflows", "api", "cli",
+    "reporting", "server", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {
@@ -41,7 +41,7 @@ WITHIN = {
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "init": ("host", "inputs"),
         "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
-        "publish": ("host", "inputs"),
+        "publish": ("host", "inputs"), "renewal": ("host", "publish"), "serve": ("host", "publish", "renewal"),
         "regress": ("host", "inputs", "measure", "outputs"),
         "documents": (
             "build", "clean", "cluster", "data", "doctor", "fleet", "look", "networks", "nightly", "publish", "ship",

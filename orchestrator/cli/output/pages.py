@@ -18,14 +18,16 @@ DISTRIBUTION = "framework-bench-orchestrator"
 PAGES = {
     "init": "matrix", "plan": "matrix", "build": "catalog", "run": "matrix", "cancel": "cluster", "render":
     "kubernetes", "report": "report", "runs": "report", "show": "report", "models": "models", "frameworks":
-    "catalog", "schema": "report#for-programs", "publish": "site", "regress": "regression", "bisect":
+    "catalog", "schema": "report#for-programs", "publish": "site", "serve": "serve", "regress": "regression", "bisect":
     "regression/bisect", "compare": "regression/stored-runs", "nightly": "nightly", "history": "nightly/history",
     "export": "offline", "verify": "offline", "load": "offline", "push": "registry", "anonymise":
     "serving/anonymise", "collect": "offline", "merge": "offline", "data": "datasets", "doctor": "host", "clean":
     "host",
 }  # fmt: skip
 """The page of each command, which explains its mistakes of input."""
-HOST_PAGES = {"cancel": "cluster", "render": "kubernetes", "nightly": "nightly", "push": "registry"}
+HOST_PAGES = {
+    "cancel": "cluster", "render": "kubernetes", "nightly": "nightly", "push": "registry", "serve": "serve",
+}  # fmt: skip
 """The pages of commands whose host errors are not those of every host."""
 OF_MATRIX = frozenset(name for name, page in PAGES.items() if page == "matrix") | {"build", "export", "regress", "push"}
 SECTIONS = {

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json
 
 from orchestrator.documents import json_text
 from orchestrator.events import Event
@@ -41,6 +42,21 @@ def event_line(event: Event | Error, at: datetime) -> str:
     """Return `{"event": "repeat_started", "at": "2026-01-02T03:04:05.678+00:00", "cell_id": …}` and a newline."""
     head = {"event": event_name(type(event)), "at": at.isoformat(timespec="milliseconds")}
     return json_text(head | _adapters()[type(event)].dump_python(event)) + "\n"
+
+
+def parsed_line(line: bytes) -> tuple[Event, datetime] | None:
+    """Return the event of a line with its time, or None for anything else."""
+    try:
+        document = from_json(line, allow_inf_nan=False)
+        kind, at = _named()[document.pop("event")], datetime.fromisoformat(document.pop("at"))
+        return _adapters()[kind].validate_python(document), at.astimezone(UTC)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return None
+
+
+@cache
+def _named() -> dict[str, type]:
+    return {event_name(kind): kind for kind in get_args(Event)}
 
 
 @cache

@@ -110,7 +110,8 @@ def advance(progress: Progress, event: Event, now_s: float) -> Progress:
         case RepeatStarted():
             running = Running(event.cell_id, event.repeat, "create", now_s, event.log)
             begun_s = now_s if progress.measuring_s is None else progress.measuring_s
-            changed = replace(progress, running=(*progress.running, running), measuring_s=begun_s)
+            durations = replace(progress.durations, images_s={})  # all that could be provided has been
+            changed = replace(progress, running=(*progress.running, running), measuring_s=begun_s, durations=durations)
         case PhaseChanged(cell_id=cell_id, repeat=repeat, phase=phase):
             now_running = tuple(
                 replace(item, phase=phase) if (item.cell_id, item.repeat) == (cell_id, repeat) else item

@@ -1,10 +1,13 @@
 """The page of a site with its style and its scripts, which are the same for every site."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 FRONT = Path(__file__).parent / "front"
+SERVED = Path(__file__).parent / "served"
+"""The script and the style of the live view, which a server alone adds."""
 VENDORED = {"vendor/d3-7.9.2/d3.min.js": "912111098ea99503a6f4967361d2bbdc9dbf58cf9c678c8e27e5b02d1a07f0c1"}
 """Files of others with their SHA-256, as npm has them; the licence of each lies next to it."""
 STYLE = "app/site.css"
@@ -19,12 +22,12 @@ _POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+_POLICY_LINE = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+{policy}<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <title>Results</title>
@@ -59,7 +62,28 @@ def page(index: str) -> str:
     """
     names = [*(f"app/{name}.js" for name in SCRIPTS[:-1]), f"data/{index}.js", f"app/{SCRIPTS[-1]}.js"]
     scripts = "\n".join(f'<script defer src="{_versioned(name)}"></script>' for name in names)
-    return _PAGE.format(policy=_POLICY, style=_versioned(STYLE), scripts=scripts)
+    return _PAGE.format(policy=_POLICY_LINE, style=_versioned(STYLE), scripts=scripts)
+
+
+def served_page(page: str) -> str:
+    """Return the page of a site with the live view, for a server that sends a policy of its own along."""
+    last = f'<script defer src="{_versioned(f"app/{SCRIPTS[-1]}.js")}"></script>'
+    live = f'<script defer src="{_served("live.js")}"></script>\n{last}'
+    return (
+        page.replace(_POLICY_LINE, "")
+        .replace(last, live)
+        .replace("</head>", f'<link rel="stylesheet" href="{_served("live.css")}">\n</head>')
+    )
+
+
+def index_name(page: str) -> str:
+    """Return the name of the index that a page loads, or an empty text."""
+    named = re.search(r'src="data/(i-[0-9a-f]{16})\.js"', page)
+    return named[1] if named else ""
+
+
+def _served(name: str) -> str:
+    return f"served/{name}?{hashlib.sha256((SERVED / name).read_bytes()).hexdigest()[:8]}"
 
 
 def _versioned(name: str) -> str:

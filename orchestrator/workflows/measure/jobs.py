@@ -31,6 +31,7 @@ from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.images.registries.source import ImageSource
 from orchestrator.planning.bounds import plan as bounds
+from orchestrator.reporting.live.recorded import recorded
 from orchestrator.results import frozen as frozen_files
 from orchestrator.results.records import ImagesOrigin, RunRecord, plan_to_json
 from orchestrator.results.results_folder import runs
@@ -190,12 +191,13 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             frozen_files.freeze(job.run.folder, job.frozen)
             setting.keep(job.run)
             job.run.write_record(record)
+        listener = closing.enter_context(recorded(job.run.folder, host.listener, _now))
         yield Surroundings(
             run=job.run,
             runtime=chosen.runtime,
             inventory=here,
-            clock=lambda: datetime.now(UTC),
-            listener=host.listener,
+            clock=_now,
+            listener=listener,
             stop=host.stop,
             turns=Turns(places.turns(host.environment)),
             answers=host.cache / "parity",
@@ -214,6 +216,10 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             ),
             expected=lambda plan: expected_of(plan, runs(job.run.folder.parent), here),
         )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _slots(job: Job, here: Inventory, setting: Setting, host: Host) -> Slots | None:

@@ -17,6 +17,8 @@ var bench = { views: {} };
     document.head.append(script);
   });
 
+  bench.load = load;
+
   // Returns a document at once if it is here, so that a view of what is loaded draws in the same frame.
   bench.need = (name) => {
     if (held.has(name)) return held.get(name);

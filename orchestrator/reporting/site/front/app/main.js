@@ -19,11 +19,19 @@
       bench.show(false);
     };
     field.addEventListener("input", go);
-    const links = LINKS.filter(([path]) => !(path in NEEDS) || index.counts[NEEDS[path]] > 0);
+    const links = [LINKS[0], ...(bench.live ? [["live", "Live"]] : []), ...LINKS.slice(1)].filter(([path]) => !(path in NEEDS) || index.counts[NEEDS[path]] > 0);
     bench.replace(document.getElementById("top"),
       h("nav", { "aria-label": "Views" }, h("ul", {}, links.map(([path, text]) => h("li", {}, bench.link(text, path, {}, { "data-path": path }))))),
       h("search", {}, h("label", { for: "find", class: "hidden" }, "Find"), field));
     bench.replace(document.getElementById("foot"), h("p", {}, `Made by orchestrator ${index.orchestrator} from ${bench.counted(bench.site.runs.run.length, "run")}. Intervals are over the repeats of a run; differences between runs come on top.`));
+  };
+
+  // A server brings the site up to date: what is drawn stays until the next view.
+  bench.renew = () => {
+    const index = bench.held("index");
+    bench.open(index);
+    head(index);
+    mark(bench.place().path);
   };
 
   const mark = (path) => {
@@ -57,7 +65,7 @@
         main.querySelector("h1")?.focus({ preventScroll: true });
       }
     };
-    const failed = (error) => put([bench.heading(1, "Cannot be shown"), h("p", {}, error.message), h("p", {}, bench.link("All results", ""))]);
+    const failed = (error) => bench.live?.apply() ? bench.show(moved) : put([bench.heading(1, "Cannot be shown"), h("p", {}, error.message), h("p", {}, bench.link("All results", ""))]);
     const view = Object.hasOwn(bench.views, name) ? bench.views[name] : () => bench.missing("There is no such view.");
     try {
       const content = view(values);
@@ -72,7 +80,7 @@
   }
   bench.open(index);
   head(index);
-  window.addEventListener("hashchange", () => bench.show());
+  window.addEventListener("hashchange", () => { bench.live?.apply(); bench.show(); });
   window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
   document.getElementById("jump").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
   // The first view leaves the keyboard at the top of the page.

@@ -97,7 +97,7 @@
 
   bench.views.overview = (values) => {
     const { site } = bench;
-    if (!site.rows) return [bench.heading(1, "Results"), h("p", {}, "There is no run yet. Measure something with `orchestrator run`, and publish again."), bench.problems()];
+    if (!site.rows) return [bench.heading(1, "Results"), h("p", {}, `There is no run yet. Measure something with \`orchestrator run\`${bench.live ? ", and it appears here" : ", and publish again"}.`), bench.problems()];
     const wanted = defaults(values);
     if (!site.metrics.has(wanted.metric)) return [bench.heading(1, "Results"), h("p", {}, "Nothing was measured yet."), newest()];
     return bench.when([site.metric(wanted.metric)], ([column]) => {
