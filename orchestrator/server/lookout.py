@@ -131,6 +131,11 @@ class Lookout:
             if not any(item["phase"] in TIMED for item in watched.head.get("running", ()))
         )
 
+    def close(self) -> None:
+        """Close the files of all runs."""
+        for run in list(self._watched):
+            self._leave(run)
+
     def _search(self) -> None:
         listed = []
         for run, folder in _run_folders(self._results):

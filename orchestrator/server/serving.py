@@ -94,6 +94,7 @@ async def _serve(service: Service, opened: socket.socket) -> None:
         for task in (looking, stopping):
             task.cancel()
         failed = await asyncio.gather(looking, stopping, return_exceptions=True)
+        lookout.close()
     for error in failed:
         if isinstance(error, Exception):
             raise error
