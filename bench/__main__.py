@@ -32,6 +32,7 @@ NAMES = (
     "anonymised",
     "frontier",
     "site",
+    "serve",
 )
 REAL = ("regress", "bisect", "serving_bisect", "nights", "precision", "corpus")
 """Regression tests in containers, which go on the page of detection and take hours."""

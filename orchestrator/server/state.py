@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.domain import Outcome
-from orchestrator.events import Event, Notice, RepeatFinished
+from orchestrator.events import Event, Notice, RepeatFinished, RepeatStarted
 from orchestrator.files import open_within
 from orchestrator.processes import LINE_CHARACTERS, last_line
 from orchestrator.reporting.live.eta import left_s
@@ -44,6 +44,8 @@ class Story:
         self.progress = advance(self.progress, event, moment)
         if isinstance(event, Notice):
             self.notice = event.message
+        elif isinstance(event, RepeatStarted):
+            self.notice = ""  # it was about what came before
         elif isinstance(event, RepeatFinished):
             self.ended += 1
             self.failure = event.outcome if event.outcome.status.is_failure else self.failure

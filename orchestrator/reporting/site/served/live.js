@@ -44,7 +44,7 @@
     return h("tr", { class: of.includes("running") ? "now" : null },
       h("th", { scope: "row" }, known ? bench.link(cell, "cell", { run: run.run, id: cell }) : cell),
       h("td", {}, h("span", { class: "marks", role: "img", "aria-label": counted(of) }, of.map((state) => h("span", { class: `mark ${kind(state)}`, title: state || "to come" }, MARKS[kind(state)][0])))),
-      h("td", { class: "number" }, rate === null ? "" : `${bench.digits(rate, 4)} samples/s`));
+      h("td", { class: "number" }, rate === null ? "" : bench.digits(rate, 4)));
   };
 
   // Cells that run, that have failed and that come next, if there is no room for all of them.
@@ -79,7 +79,7 @@
   ];
   const counts = (run) => {
     const done = run.ok + run.failed + run.other;
-    const chips = [[run.ok, "ok", "good"], [run.disturbed, "disturbed", "open"], [run.failed, "failed", "bad"], [run.other, "not measured", "plain"]];
+    const chips = [[run.ok - run.disturbed, "ok", "good"], [run.disturbed, "disturbed", "open"], [run.failed, "failed", "bad"], [run.other, "not measured", "plain"]];
     return h("p", { class: "counts" }, h("strong", {}, `${bench.number(done)} of ${bench.number(run.planned)}`), ` repeats${run.resumed ? `, ${bench.number(run.resumed)} done before` : ""}`,
       run.ends !== null && !run.over && [" · about ", until(run.ends), " left"],
       chips.map(([number, word, mark]) => number > 0 && [" ", bench.chip(`${bench.number(number)} ${word}`, mark)]));
@@ -121,7 +121,7 @@
     };
     const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Cells of ${run.run}` }, h("table", { class: "grid" },
       h("caption", { class: "hidden" }, `Cells of ${run.run} and their repeats`),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cell"), h("th", { scope: "col" }, "Repeats"), h("th", { scope: "col", class: "number" }, "Last"))), body));
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cell"), h("th", { scope: "col" }, "Repeats"), h("th", { scope: "col", class: "number" }, "Last, samples/s"))), body));
     const element = h("section", { class: "live-run" }, parts.head, parts.counts, parts.bar, parts.under, parts.told, table, parts.more);
     draw(null);
     return { element, draw };
