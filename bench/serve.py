@@ -188,7 +188,7 @@ def _runtime(name: str) -> Runtime:
     if name == "docker":
         return inside.containers()
     if name == "host":
-        return HostRuntime(Path(sys.executable), os.environ)
+        return HostRuntime(os.environ)
     return VenvRuntime(places.cache_folder(os.environ), BuildSettings(), os.environ)
 
 

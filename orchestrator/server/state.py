@@ -74,6 +74,12 @@ def cells(progress: Progress) -> dict[str, list[Any]]:
     return {cell: [list(states), progress.rates.get(cell)] for cell, states in progress.cells.items()}
 
 
+def last_log_line(story: Story, folder: Path) -> str:
+    """Return the last line of the log of the repeat that began last, or an empty text."""
+    running = story.progress.running
+    return str(_running(running[-1], folder)["log"]) if running else ""
+
+
 def _running(item: Running, folder: Path) -> State:
     place = f"{item.cell_id}/{item.repeat}"
     phase = _read(folder, f"{place}/phase", 64)

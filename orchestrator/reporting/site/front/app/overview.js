@@ -107,7 +107,7 @@
       const hosts = new Set(site.runs.host.of).size;
       return [
         bench.heading(1, "Results"),
-        h("p", { class: "lead" }, `${bench.counted(site.runs.run.length, "run")} on ${bench.counted(hosts, "host")} with ${bench.number(site.runs.ok.reduce((sum, each) => sum + each, 0))} measured repeats, ${bench.day(site.runs.created[0])} to ${bench.day(site.runs.created.at(-1))}. Each field compares the newest results of cells that differ in the column alone.`),
+        h("p", { class: "lead" }, `${bench.counted(site.runs.run.length, "run")} on ${bench.counted(hosts, "host")} with ${bench.number(site.runs.ok.reduce((sum, each) => sum + each, 0))} measured repeats, ${[...new Set([site.runs.created[0], site.runs.created.at(-1)].map(bench.day))].join(" to ")}. Each field compares the newest results of cells that differ in the column alone.`),
         bench.problems(),
         controls(wanted, grid),
         grid.rows.length ? bench.frame({
@@ -135,7 +135,7 @@
     const mean = bench.together(found.pairs);
     return [
       bench.heading(1, `${wanted.r || "none"}, ${wanted.c || "none"}`),
-      h("p", { class: "lead" }, `${grid.metric.title} compared with ${site.valuesOf(wanted.cols)[grid.base]}${mean ? `: ${bench.ratio(mean.ratio)} as the geometric mean of ${bench.counted(mean.count, "comparison")}` : ""}. `,
+      h("p", { class: "lead" }, `${bench.capital(grid.metric.title)} compared with ${site.valuesOf(wanted.cols)[grid.base]}${mean ? `: ${bench.ratio(mean.ratio)} as the geometric mean of ${bench.counted(mean.count, "comparison")}` : ""}. `,
         bench.link("Back to the heat map", "", { ...values, r: "", c: "" })),
       bench.table("Comparisons", [
         { head: "Cell", text: ({ members }) => members.map((row) => h("div", {}, site.cellLink(row, site.axis(row, "id")))), sort: ({ members }) => site.axis(members[0], "id") },
