@@ -235,7 +235,10 @@ def page(browser: Browser, size: dict[str, int], scheme: str) -> Iterator[Page]:
 
 
 def keep(opened: Page, name: str, scheme: str, selector: str = "") -> None:
-    """Store what a page shows, in few colors where it has to be. Raises `AssertionError` if that is too large for the documentation."""
+    """Store what a page shows, in few colors if it must be.
+
+    Raises `AssertionError` if it is too large for the documentation.
+    """
     PICTURES.mkdir(parents=True, exist_ok=True)
     path = PICTURES / f"{name}-{scheme}.png"
     shot = opened.locator(selector).screenshot() if selector else opened.screenshot()

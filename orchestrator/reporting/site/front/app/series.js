@@ -47,7 +47,7 @@
           return fits;
         });
         const most = Math.max(2, Math.min(8, Math.floor(width / 120)));
-        const fine = x.ticks(most);  // which may be many more, as there is nothing between a minute and five
+        const fine = x.ticks(most); // which may be many more: nothing lies between a minute and five
         const ticks = fine.filter((_, place) => place % Math.ceil(fine.length / most) === 0);
         const days = (x.domain()[1] - x.domain()[0]) / 864e5;
         const format = d3.utcFormat(days > 400 ? "%Y-%m" : days > 8 ? "%Y-%m-%d" : "%m-%d %H:%M");
