@@ -34,3 +34,9 @@ def introduction(page: str, language: str) -> list[str]:
     """The code blocks of one language before the first section of a page."""
     text = (DOCS / page).read_text(encoding="utf-8").partition("\n## ")[0]
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def fenced(page: str, language: str) -> list[str]:
+    """The code blocks of one language of a page alone, in order."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)

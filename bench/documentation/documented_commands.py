@@ -8,8 +8,17 @@ from pathlib import Path
 
 from bench.records import ROOT
 
-_BLOCK = re.compile(r"^ *```(sh|console|bash)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^## (?P<section>[^\n]+)$|^ *```(?P<language>sh|console|bash)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _PROGRAM = re.compile(r"(?:.*/)?orchestrator")
+
+
+@dataclass(frozen=True, slots=True)
+class ShellBlock:
+    """A block of a page that a shell runs."""
+
+    section: str
+    """The heading of second level above it, or an empty text."""
+    script: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +28,7 @@ class DocumentedCommand:
     page: str
     line: str
     arguments: tuple[str, ...]
+    section: str = ""
 
 
 def pages() -> list[Path]:
@@ -26,16 +36,32 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+def blocks_of(page: Path) -> Iterator[ShellBlock]:
+    """Yield the blocks for shells of a page; of a console's, the lines that are typed."""
+    section = ""
+    for found in _BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if found["section"]:
+            section = found["section"]
+            continue
+        lines = found["text"].splitlines(keepends=True)
+        if found["language"] == "console":
+            lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+        yield ShellBlock(section, "".join(lines))
+
+
 def documented_commands(page: Path) -> Iterator[DocumentedCommand]:
     """Yield every call of the program in the blocks for shells of a page."""
-    for language, block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        lines = re.sub(r"\\\n\s*", " ", re.sub(r"<<'(\w+)'.*?^\1$", "", block, flags=re.MULTILINE | re.DOTALL))
-        for line in lines.splitlines():
-            if language != "console" or line.startswith("$ "):
-                shown = line.removeprefix("$ ")
-                yield from (
-                    DocumentedCommand(str(page.relative_to(ROOT)), shown.strip(), call) for call in _calls(shown)
-                )
+    for block in blocks_of(page):
+        for line, call in calls_in(block.script):
+            yield DocumentedCommand(str(page.relative_to(ROOT)), line, call, block.section)
+
+
+def calls_in(script: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the calls of the program in the text of a block: the line, and the arguments."""
+    text = re.sub(r"<<'(\w+)'.*?^\1$", "", script, flags=re.MULTILINE | re.DOTALL)
+    for line in re.sub(r"\\\n\s*", " ", text).splitlines():
+        for call in _calls(line):
+            yield line.strip(), call
 
 
 def _calls(line: str) -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,82 @@
+"""What each page needs for its commands to run here. A page that is not here is run by a test of its own."""
+
+from collections.abc import Mapping
+
+from tests.walks import stand_ins as s
+from tests.walks.place import Walk
+
+FIT = {"doctor": (3,)}
+"""This host may not be fit to measure, and then says so."""
+JUDGED = (1,)
+"""Something may be slower, or nothing shown."""
+QUIET = (("run", "--extra-repeats", "0"), ("regress", "--extra-repeats", "0"))
+"""A host of tests is never quiet, and what is disturbed would be measured again."""
+TWO = s.matrix("[mxnet==1.9.1, torch==2.13.0]")
+HOSTS = s.stored("hosts")
+
+WALKS: Mapping[str, Walk] = {
+    "README.md": Walk(s.matrix("[mxnet==1.5.1, mxnet==1.9.1, torch==2.13.0]"), FIT, QUIET),
+    "CONTRIBUTING.md": Walk(
+        s.several(TWO, s.folder("docs/schemas"), s.study("studies/small.yaml")),
+        instead={"MATRIX": "matrix.yaml", "--mode NAME": "--mode infer", "-k NAME": "-k lenet", "'NAME-*'": "'torch-*'",
+                 "studies/NAME": "studies/small", "benchmarks.run NAME": "benchmarks.run lenet", "BUILDER": "noop"},
+        further=QUIET, sections=("Add a model", "Add a framework", "Add a mode", "Add a study"),
+    ),
+    "docs/ci.md": Walk(s.foreign(before="hyperfine-1.15.0-before", after="hyperfine-1.15.0-again")),
+    "docs/command-line.md": Walk(
+        s.completions, instead={"orchestrator init\n": "script -qec 'orchestrator init' /dev/null <<< $'noop\\nmlp\\n\\n2\\n'\n"}
+    ),
+    "docs/data.md": Walk(
+        s.several(HOSTS, s.stored("hosts", "srv/results")), instead={"/srv/results": "srv/results"}
+    ),
+    "docs/datasets/kinds.md": Walk(
+        s.several(s.small_datasets, s.originals), sections=("Words, characters, photographs",)
+    ),
+    "docs/datasets/own.md": Walk(
+        s.of_page("datasets/own.md", 1, "matrix.yaml"),
+        exits={"data mnist cifar10": (2,), "data -f matrix.yaml --data data --stand-in": ()},
+    ),
+    "docs/engines.md": Walk(exits=FIT, instead={"unix:///run/podman": "unix://$HOME/podman"}),
+    "docs/generate.md": Walk(
+        s.several(s.of_page("generate.md", 0, "generation.yaml"), s.small("generation.yaml")),
+        exits={"regress": JUDGED}, further=QUIET, instead={"decoder --framework torch": "decoder --framework noop"},
+    ),
+    "docs/host.md": Walk(exits=FIT),
+    "docs/interchange.md": Walk(
+        s.several(
+            HOSTS,
+            s.foreign(before="pyperf-2.11.0-before", after="pyperf-2.11.0-again"),
+            s.foreign(**{f"{side}{number}": f"google-benchmark-1.7.1-{'before' if side == 'a' else 'again'}"
+                         for side in "ab" for number in (1, 2, 3)}),
+            s.both_of_hyperfine, s.mlflow, s.folder("exporter"),
+        ),
+        exits={"compare": JUDGED}, instead={"/var/lib/node_exporter": "exporter"},
+    ),
+    "docs/kubernetes.md": Walk(s.several(TWO, s.of_page("kubernetes.md", 0, "k8s.yaml"))),
+    "docs/matrix/plan.md": Walk(s.several(s.matrix("[torch==2.13.0]"), HOSTS)),
+    "docs/nightly.md": Walk(
+        s.several(s.matrix("[mxnet==1.9.1]"), s.of_page("nightly.md", 0, "nightly.yaml")), exits={"nightly": JUDGED}
+    ),
+    "docs/nightly/alarms.md": Walk(
+        s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0", "1.7.0", "1.8.0"))
+    ),
+    "docs/nightly/history.md": Walk(
+        s.several(s.stored("nights"), lambda folder: (folder / "results/acknowledged.yaml").rename(folder / "acknowledged.yaml"))
+    ),
+    "docs/nightly/watch.md": Walk(s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0"))),
+    "docs/queries.md": Walk(HOSTS),
+    "docs/regression.md": Walk(TWO, exits={"regress": JUDGED}, further=QUIET),
+    "docs/regression/stored-runs.md": Walk(
+        s.foreign(before="pytest-benchmark-5.3.1-before", after="pytest-benchmark-5.3.1-again")
+    ),
+    "docs/report.md": Walk(s.several(HOSTS, TWO), further=QUIET),
+    "docs/report/until-decided.md": Walk(TWO, further=QUIET),
+    "docs/serving/anonymise.md": Walk(s.networks, exits={"anonymise": JUDGED}),
+    "docs/site.md": Walk(s.several(HOSTS, s.stored("nightly"))),
+    "docs/your-model.md": Walk(
+        s.several(s.of_page("your-model.md", 0, "ours.yaml"), s.small("ours.yaml")),
+        exits={"bisect": JUDGED}, further=QUIET, 
+        sections=("The network", "Which engine is faster", "Is it safe to upgrade", "A file that others may see"),
+    ),
+}  # fmt: skip
+"""By page, in the order of the alphabet."""

@@ -1,0 +1,142 @@
+"""A folder in which the commands of a page run as they stand, with stand-ins for what is not here.
+
+The program is the real one. It finds no engine, makes environments of releases that install in no time, and writes down
+every call with its exit status. What a page calls besides, such as `make` or `curl`, does nothing.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.documentation.documented_commands import blocks_of, calls_in
+from orchestrator.resources import ROOT
+
+PROGRAM = """\
+#!{python}
+import json, os, sys
+from orchestrator.cli import main
+
+asked = sys.argv[1:]
+further = [tuple(each) for each in json.loads(os.environ["WALK_FURTHER"])]
+words = [*asked, *(word for name, *more in further if asked[:1] == [name] for word in more)]
+code = 0
+try:
+    main(words)
+except SystemExit as ended:
+    code = int(ended.code or 0)
+with open(os.environ["WALK_CALLS"], "a", encoding="utf-8") as calls:
+    calls.write(json.dumps([asked, code]) + "\\n")
+allowed = json.loads(os.environ["WALK_EXITS"])
+sys.exit(0 if code in allowed.get(" ".join(asked), allowed.get(asked[0], [])) else code)
+"""
+"""Ends as the page expects where its status is one of those that the walk allows."""
+NOTHING = "#!/bin/sh\nexit 0\n"
+DUCKDB = "#!{python}\nimport sys, duckdb\nassert sys.argv[1] == '-c'\nprint(duckdb.sql(sys.argv[2]).fetchall())\n"
+STANDING_IN = ("bencher", "curl", "docker", "make", "man", "npm", "pip", "pytest", "uv")
+"""Programs that a page calls besides ours, and that do nothing here."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What a page assumes to be there, and how its commands may end."""
+
+    arrange: Callable[[Path], object] = lambda folder: None
+    """Put the files into the folder that the page speaks of."""
+    exits: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Statuses besides 0, of a command or of a whole line."""
+    further: tuple[tuple[str, ...], ...] = ()
+    """Options that make a command small, after its name."""
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Texts of the page that stand for something of the reader's, with ours."""
+    sections: tuple[str, ...] = ()
+    """The sections that are walked; all of them where none is named."""
+
+    def scripts(self, page: Path) -> list[str]:
+        """Return the blocks of a page that are walked, as they are run."""
+        texts = [each.script for each in blocks_of(page) if not self.sections or each.section in self.sections]
+        for shown, used in self.instead.items():
+            assert any(shown in text for text in texts), f"{page.name} no longer has {shown!r}"
+            texts = [text.replace(shown, used) for text in texts]
+        return texts
+
+    def expected(self, page: Path) -> list[tuple[str, ...]]:
+        """Return the arguments of every call of the program that these blocks hold."""
+        return [arguments for script in self.scripts(page) for _, arguments in calls_in(script)]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the program."""
+
+    arguments: tuple[str, ...]
+    status: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folder of a walk."""
+
+    folder: Path
+    wheels: Path
+    cache: Path
+
+    def walk(self, page: Path, walk: Walk) -> list[Call]:
+        """Run the blocks of a page in their order. Raises `AssertionError` if one ends badly."""
+        self._tools()
+        walk.arrange(self.folder)
+        for text in walk.scripts(page):
+            ended = subprocess.run(
+                ["bash", "-c", f"set -euo pipefail\n{text}"],
+                cwd=self.folder, env=self._variables(walk), capture_output=True, text=True, check=False, input="",
+            )  # fmt: skip
+            assert ended.returncode == 0, f"{page.name}: {text}{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
+        return self.calls()
+
+    def calls(self) -> list[Call]:
+        """Return the calls so far."""
+        lines = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
+        home = str(self.folder.parent / "home")
+        return [
+            Call(tuple(word.replace(home, "~") for word in arguments), status)
+            for arguments, status in map(json.loads, lines)
+        ]
+
+    @property
+    def _log(self) -> Path:
+        return self.folder.parent / "calls.jsonl"
+
+    def _tools(self) -> None:
+        tools, own = self.folder.parent / "tools", self.folder / ".venv" / "bin"
+        for place in (tools, own, self.folder.parent / "home"):
+            place.mkdir(parents=True, exist_ok=True)
+        script(tools / "orchestrator", PROGRAM.replace("{python}", sys.executable))
+        script(own / "orchestrator", f'#!/bin/sh\nexec "{tools}/orchestrator" "$@"\n')
+        for path in (tools / "python", own / "python"):
+            script(path, f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        script(tools / "duckdb", DUCKDB.replace("{python}", sys.executable))
+        for name in STANDING_IN:
+            script(tools / name, NOTHING)
+
+    def _variables(self, walk: Walk) -> dict[str, str]:
+        near = self.folder.parent
+        return {
+            "PATH": os.pathsep.join([str(near / "tools"), os.environ["PATH"]]),
+            "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "COLUMNS": "200",
+            "HOME": str(near / "home"), "XDG_CACHE_HOME": str(self.cache),
+            "VIRTUAL_ENV": str(self.folder / ".venv"),
+            "DOCKER_HOST": f"unix://{near}/no.sock", "ORCHESTRATOR_IDLE_WAIT": "0",
+            "ORCHESTRATOR_LOCK_FOLDER": os.environ["ORCHESTRATOR_LOCK_FOLDER"],
+            "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "PIP_CONFIG_FILE": os.devnull,
+            "WALK_CALLS": str(self._log), "WALK_FURTHER": json.dumps(walk.further),
+            "WALK_EXITS": json.dumps(walk.exits),
+        }  # fmt: skip
+
+
+def script(path: Path, text: str) -> None:
+    """Write a program."""
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
