@@ -73,6 +73,19 @@ def text_network() -> onnx.ModelProto:
     return model_of(graph)
 
 
+def masked_words() -> onnx.ModelProto:
+    """The same network with the names of the pages: an axis `sequence`, and an input `attention_mask`."""
+    model = text_network()
+    for node in model.graph.node:
+        for place, name in enumerate(node.input):
+            node.input[place] = "attention_mask" if name == "mask" else name
+    for value in (*model.graph.input, *model.graph.output):
+        value.name = "attention_mask" if value.name == "mask" else value.name
+        for axis in value.type.tensor_type.shape.dim:
+            axis.dim_param = "sequence" if axis.dim_param == "length" else axis.dim_param
+    return model
+
+
 def saved(model: onnx.ModelProto, path: Path, *, beside: bool = False) -> Path:
     """Save a network, with its tensors in a file `NAME.data` beside it if so asked."""
     if beside:

@@ -27,7 +27,7 @@ _BY_BENCH = "\nWritten by `"
 _FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_BULLET = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
+_BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 _END = re.compile(r"(?<=[.!?])[\"”)*]*\s+")
 
 

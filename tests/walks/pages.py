@@ -13,6 +13,10 @@ QUIET = (("run", "--extra-repeats", "0"), ("regress", "--extra-repeats", "0"))
 """A host of tests is never quiet, and what is disturbed would be measured again."""
 TWO = s.matrix("[mxnet==1.9.1, torch==2.13.0]")
 HOSTS = s.stored("hosts")
+TEST = "20260301T030405Z-slower"
+NIGHTS = ("20260418T030405Z-0012", "20260419T030405Z-0013", "20260420T030405Z-0014")
+ON_TERMINAL = "$TERMINAL/orchestrator init"
+"""It is asked there, and answered."""
 
 WALKS: Mapping[str, Walk] = {
     "README.md": Walk(s.matrix("[mxnet==1.5.1, mxnet==1.9.1, torch==2.13.0]"), FIT, QUIET),
@@ -24,7 +28,7 @@ WALKS: Mapping[str, Walk] = {
     ),
     "docs/ci.md": Walk(s.foreign(before="hyperfine-1.15.0-before", after="hyperfine-1.15.0-again")),
     "docs/command-line.md": Walk(
-        s.completions, instead={"orchestrator init\n": "script -qec 'orchestrator init' /dev/null <<< $'noop\\nmlp\\n\\n2\\n'\n"}
+        s.completions, instead={"orchestrator init\n": f"{ON_TERMINAL}\n"}
     ),
     "docs/data.md": Walk(
         s.several(HOSTS, s.stored("hosts", "srv/results")), instead={"/srv/results": "srv/results"}
@@ -53,6 +57,7 @@ WALKS: Mapping[str, Walk] = {
         exits={"compare": JUDGED}, instead={"/var/lib/node_exporter": "exporter"},
     ),
     "docs/kubernetes.md": Walk(s.several(TWO, s.of_page("kubernetes.md", 0, "k8s.yaml"))),
+    "docs/matrix.md": Walk(instead={"orchestrator init ": f"{ON_TERMINAL} "}),
     "docs/matrix/plan.md": Walk(s.several(s.matrix("[torch==2.13.0]"), HOSTS)),
     "docs/nightly.md": Walk(
         s.several(s.matrix("[mxnet==1.9.1]"), s.of_page("nightly.md", 0, "nightly.yaml")), exits={"nightly": JUDGED}
@@ -67,11 +72,20 @@ WALKS: Mapping[str, Walk] = {
     "docs/queries.md": Walk(HOSTS),
     "docs/regression.md": Walk(TWO, exits={"regress": JUDGED}, further=QUIET),
     "docs/regression/stored-runs.md": Walk(
-        s.foreign(before="pytest-benchmark-5.3.1-before", after="pytest-benchmark-5.3.1-again")
+        s.several(
+            s.stored("nights"), s.stored(f"regressions/{TEST}", f"results/{TEST}"),
+            s.foreign(before="pytest-benchmark-5.3.1-before", after="pytest-benchmark-5.3.1-again"),
+        ),
+        exits={"compare": JUDGED},
+        instead={"TEST": TEST, "A,B,C:": f"{','.join(NIGHTS)}:", "RUN": NIGHTS[0], "OTHER": NIGHTS[1],
+                 "mxnet==1.5.1": "mxnet==1.4.1"},
     ),
-    "docs/report.md": Walk(s.several(HOSTS, TWO), further=QUIET),
+    "docs/report.md": Walk(s.several(HOSTS, TWO), further=QUIET, instead={" RUN": " 20260201T030405Z-0000"}),
     "docs/report/until-decided.md": Walk(TWO, further=QUIET),
     "docs/serving/anonymise.md": Walk(s.networks, exits={"anonymise": JUDGED}),
+    "docs/study-files.md": Walk(
+        s.study("studies/small.yaml"), instead={"sktelecom-2018": "small", "python -m bench": "true -m bench"}, further=QUIET
+    ),
     "docs/site.md": Walk(s.several(HOSTS, s.stored("nightly"))),
     "docs/your-model.md": Walk(
         s.several(s.of_page("your-model.md", 0, "ours.yaml"), s.small("ours.yaml")),

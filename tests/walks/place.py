@@ -34,6 +34,8 @@ allowed = json.loads(os.environ["WALK_EXITS"])
 sys.exit(0 if code in allowed.get(" ".join(asked), allowed.get(asked[0], [])) else code)
 """
 """Ends as the page expects where its status is one of those that the walk allows."""
+TYPED = "#!/bin/sh\nprintf 'noop\\nmlp\\n\\n2\\n' | script -qec \"orchestrator $*\" /dev/null\n"
+"""The program on a terminal, with the answers of a user who begins."""
 NOTHING = "#!/bin/sh\nexit 0\n"
 DUCKDB = "#!{python}\nimport sys, duckdb\nassert sys.argv[1] == '-c'\nprint(duckdb.sql(sys.argv[2]).fetchall())\n"
 STANDING_IN = ("bencher", "curl", "docker", "make", "man", "npm", "pip", "pytest", "uv")
@@ -111,9 +113,10 @@ class Place:
 
     def _tools(self) -> None:
         tools, own = self.folder.parent / "tools", self.folder / ".venv" / "bin"
-        for place in (tools, own, self.folder.parent / "home"):
+        for place in (tools, tools / "terminal", own, self.folder.parent / "home"):
             place.mkdir(parents=True, exist_ok=True)
         script(tools / "orchestrator", PROGRAM.replace("{python}", sys.executable))
+        script(tools / "terminal" / "orchestrator", TYPED)
         script(own / "orchestrator", f'#!/bin/sh\nexec "{tools}/orchestrator" "$@"\n')
         for path in (tools / "python", own / "python"):
             script(path, f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -127,7 +130,7 @@ class Place:
             "PATH": os.pathsep.join([str(near / "tools"), os.environ["PATH"]]),
             "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "COLUMNS": "200",
             "HOME": str(near / "home"), "XDG_CACHE_HOME": str(self.cache),
-            "VIRTUAL_ENV": str(self.folder / ".venv"),
+            "VIRTUAL_ENV": str(self.folder / ".venv"), "TERMINAL": str(near / "tools" / "terminal"),
             "DOCKER_HOST": f"unix://{near}/no.sock", "ORCHESTRATOR_IDLE_WAIT": "0",
             "ORCHESTRATOR_LOCK_FOLDER": os.environ["ORCHESTRATOR_LOCK_FOLDER"],
             "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "PIP_CONFIG_FILE": os.devnull,

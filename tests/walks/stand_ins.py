@@ -108,16 +108,7 @@ def nightly(folder: Path) -> None:
 def networks(folder: Path) -> None:
     """Write the networks `ours.onnx` and `words.onnx`."""
     exported.saved(exported.image_network(), folder / "ours.onnx")
-    words = exported.text_network()
-    for node in words.graph.node:
-        for place, name in enumerate(node.input):
-            node.input[place] = "attention_mask" if name == "mask" else name
-    for value in words.graph.input:
-        value.name = "attention_mask" if value.name == "mask" else value.name
-    for value in (*words.graph.input, *words.graph.output):
-        for axis in value.type.tensor_type.shape.dim:
-            axis.dim_param = "sequence" if axis.dim_param == "length" else axis.dim_param
-    exported.saved(words, folder / "words.onnx")
+    exported.saved(exported.masked_words(), folder / "words.onnx")
 
 
 def originals(folder: Path) -> None:
