@@ -71,7 +71,7 @@ class ResultTables:
     """The runs of a results folder as tidy tables, of which nothing is read before it is asked for.
 
     Each table is an attribute: `runs`, `cells`, `outcomes`, `repeats`, `blocks`, `gpu_blocks`, `latencies`, `printed`,
-    `telemetry`, `environments` and `parity`. `docs/data.md` describes every column.
+    `telemetry`, `environments` and `parity`. `docs/data/columns.md` describes every column.
     """
 
     runs: ResultTable

@@ -42,7 +42,8 @@ WALKS: Mapping[str, Walk] = {
     ),
     "docs/engines.md": Walk(exits=FIT, instead={"unix:///run/podman": "unix://$HOME/podman"}),
     "docs/generate.md": Walk(
-        s.several(s.of_page("generate.md", 0, "generation.yaml"), s.small("generation.yaml")),
+        s.matrix("[torch==2.13.0]", "[{name: decoder, batch_size: 1, prompt_length: 4, output_length: 4}]",
+                 "modes: generate\n", "generation.yaml"),
         exits={"regress": JUDGED}, further=QUIET, instead={"decoder --framework torch": "decoder --framework noop"},
     ),
     "docs/host.md": Walk(exits=FIT),

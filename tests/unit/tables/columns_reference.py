@@ -1,9 +1,9 @@
-"""The reference of all columns in `docs/data.md`; `python -m tests.unit.tables.columns_reference` writes it anew."""
+"""The reference of all columns in `docs/data/columns.md`; `python -m tests.unit.tables.columns_reference` writes it anew."""
 
 from orchestrator.resources import ROOT
 from orchestrator.tables.reading import TABLES
 
-PAGE = ROOT / "docs" / "data.md"
+PAGE = ROOT / "docs" / "data" / "columns.md"
 HEADING = "\n## Columns\n"
 
 

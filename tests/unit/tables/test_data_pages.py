@@ -102,7 +102,7 @@ def test_the_notebook_is_stored_without_output() -> None:
 
 
 def test_the_example_of_the_page_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = columns_reference.PAGE.read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
     ended = subprocess.run(
