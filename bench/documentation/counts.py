@@ -12,14 +12,13 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
-from bench.documentation.documented_commands import documented_commands, pages
+from bench.documentation.command_tests import shown_commands
+from bench.documentation.documented_commands import pages
 from bench.records import ROOT
 
 SITE = ROOT / "build" / "site"
 LONG = 30
 """Words of a sentence that nobody wants to read twice."""
-FOLLOWED = {"tutorial", "your-model", "offline", "registry", "hugging_face", "cluster"}
-"""Pages and folders of pages that a test follows literally."""
 FIRST_RESULT = "## Go on"
 """The heading of the README that a new user meets after the first result."""
 _BY_BENCH = "\nWritten by `"
@@ -109,10 +108,15 @@ def rows() -> Iterator[tuple[str, str, str]]:
     yield "sentences", f"{len(found):,}", ""
     yield f"sentences over {LONG} words", f"{len(long)} ({len(long) / len(found):.1%})", "≤ 3 %"
     yield "words before the first result (README)", str(words(readme.partition(FIRST_RESULT)[0])), "≤ 400"
-    shown = [command.page for page in pages() for command in documented_commands(page)]
-    followed = [page for page in shown if page.removeprefix("docs/").split("/")[0].removesuffix(".md") in FOLLOWED]
-    yield "commands shown, each parsed by a test", str(len(shown)), ""
-    yield "… of these run by a test, in their order", str(len(followed)), ""
+    commands = list(shown_commands())
+    named = [each for each in commands if each.reason]
+    left = [each for each in commands if not each.test and not each.reason]
+    yield "commands shown, each parsed by a test", str(len(commands)), ""
+    yield "… of these run by a test, in their order", str(len(commands) - len(named) - len(left)), ""
+    yield f"commands not run, besides {len(named)} with a reason", str(len(left)), "0"
+    sys.stderr.writelines(
+        f"not run: {each.command.page}: {each.command.line} ({each.reason})\n" for each in named + left
+    )
     if SITE.is_dir():
         dead = dead_links(SITE)
         yield "pages of the site", str(sum(1 for _ in SITE.rglob("*.html"))), ""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from bench.records import ROOT
 
-_BLOCK = re.compile(r"^## (?P<section>[^\n]+)$|^ *```(?P<language>sh|console|bash)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^## (?P<section>[^\n]+)$|^ *```(?P<language>sh|console|bash)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL
+)
 _PROGRAM = re.compile(r"(?:.*/)?orchestrator")
 
 

@@ -13,6 +13,7 @@ from tests.documented import blocks
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 PAGE = "your-model.md"
 SECTIONS = ("The network", "Which engine is faster", "Is it safe to upgrade", "A file that others may see")
+LAST = "On a server without internet"
 
 
 def test_the_page_leads_to_its_answers(engine: object, base_image: str, tmp_path: Path) -> None:
@@ -24,8 +25,9 @@ def test_the_page_leads_to_its_answers(engine: object, base_image: str, tmp_path
     }  # fmt: skip
 
     said = {}
-    for section in SECTIONS:
-        script = "set -eu\n" + "".join(blocks(PAGE, section, "sh"))
+    for section in (*SECTIONS, LAST):
+        typed = blocks(PAGE, section, "console" if section == LAST else "sh")
+        script = "set -eu\n" + "".join(typed).removeprefix("$ ")
         ended = subprocess.run(
             ["sh", "-c", script], cwd=clone, env=environment, capture_output=True, text=True, check=False
         )
@@ -38,3 +40,8 @@ def test_the_page_leads_to_its_answers(engine: object, base_image: str, tmp_path
     assert "3 tensors replaced" in said["A file that others may see"]
     assert "of the original" in said["A file that others may see"]
     assert (clone / "ours-anonymous.onnx").is_file()
+    manifest = json.loads((clone / "ours-bundle" / "manifest.json").read_text())
+    assert {image["name"] for image in manifest["images"]} == {
+        "bench/onnxruntime:1.20.1-cpu", "bench/openvino:2024.6.0-cpu",
+    }  # fmt: skip
+    assert list((clone / "ours-bundle" / "networks").glob("ours*"))

@@ -1,12 +1,14 @@
 """Cells side by side on fake GPUs, through the whole program: real processes that sleep, and look for each other."""
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.workflows.host.interference import REMEDY
+from tests.documented import blocks
 from tests.gpu.fake_host import FakeHost, makespan_s
 from tests.gpu.sleepers import WIDTHS, write_matrix
 
@@ -78,9 +80,11 @@ def test_interference_is_measured_and_kept(fake_host: FakeHost) -> None:
     """A cell that computes nothing is measured alone and beside itself; the ratio decides on later runs."""
     fake_host.set(gpus=2, cpus=4, launch_s=4.0)
     (fake_host.folder / "matrix.yaml").write_text(
-        "version: 1\nframeworks: [noop==1]\nsystems: {1_gpu: {gpus: 1}}\nmodels: [mlp]\n"
+        "version: 1\nframeworks: [noop==1]\nsystems: {1_gpu: {gpus: 1}}\nmodels: [mlp, resnet20]\n"
     )
-    ended = fake_host.run("doctor", "--interference", "--runtime", "host", "--rounds", "3", "--idle-wait", "0")
+    (line,) = blocks("gpu.md", "Cells on different GPUs at once", "sh")
+    shown = shlex.split(line.replace("torch-*", "noop-*"))[1:]
+    ended = fake_host.run(*shown, "--runtime", "host", "--rounds", "3", "--idle-wait", "0")
     assert ended.returncode == 0, ended.stderr
     assert "beside others ran at" in ended.stdout
 

@@ -67,7 +67,7 @@ WALKS: Mapping[str, Walk] = {
         s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0", "1.7.0", "1.8.0"))
     ),
     "docs/nightly/history.md": Walk(
-        s.several(s.stored("nights"), lambda folder: (folder / "results/acknowledged.yaml").rename(folder / "acknowledged.yaml"))
+        s.several(s.stored("nights"), s.moved("results/acknowledged.yaml", "acknowledged.yaml"))
     ),
     "docs/nightly/watch.md": Walk(s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0"))),
     "docs/queries.md": Walk(HOSTS),
@@ -85,12 +85,13 @@ WALKS: Mapping[str, Walk] = {
     "docs/report/until-decided.md": Walk(TWO, further=QUIET),
     "docs/serving/anonymise.md": Walk(s.networks, exits={"anonymise": JUDGED}),
     "docs/study-files.md": Walk(
-        s.study("studies/small.yaml"), instead={"sktelecom-2018": "small", "python -m bench": "true -m bench"}, further=QUIET
+        s.study("studies/small.yaml"), further=QUIET,
+        instead={"sktelecom-2018": "small", "python -m bench": "true -m bench"},
     ),
-    "docs/site.md": Walk(s.several(HOSTS, s.stored("nightly"))),
+    "docs/site.md": Walk(s.several(HOSTS, s.stored("nightly", "nightly"))),
     "docs/your-model.md": Walk(
         s.several(s.of_page("your-model.md", 0, "ours.yaml"), s.small("ours.yaml")),
-        exits={"bisect": JUDGED}, further=QUIET, 
+        exits={"bisect": JUDGED}, further=QUIET,
         sections=("The network", "Which engine is faster", "Is it safe to upgrade", "A file that others may see"),
     ),
 }  # fmt: skip

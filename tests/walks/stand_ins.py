@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
-from bench.documentation.documented_commands import blocks_of
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Alarm, State
 from orchestrator.resources import ROOT
@@ -146,22 +145,27 @@ def small_datasets(folder: Path) -> None:
     (folder / "matrix.yaml").write_text(text, encoding="utf-8")
 
 
-def shell_of(page: str, section: str) -> str:
-    """Return the commands of a section."""
-    return "".join(block.script for block in blocks_of(DOCS / page) if block.section == section)
-
-
 def folder(name: str) -> Arrange:
     """Return what makes a folder."""
     return lambda place: (place / name).mkdir(parents=True)
 
 
+def moved(name: str, to: str) -> Arrange:
+    """Return what gives a file another place."""
+    return lambda place: (place / name).rename(place / to)
+
+
 def study(name: str) -> Arrange:
-    """Return what writes the study of the page on study files, with a claim of its own."""
+    """Return what writes the study of the page on study files, with one epoch and one repeat."""
 
     def arrange(place: Path) -> None:
         (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(fenced("study-files.md", "yaml")[0], encoding="utf-8")
+        text = (
+            fenced("study-files.md", "yaml")[0]
+            .replace("epochs: 10", "epochs: 1")
+            .replace("after epoch 10", "after epoch 1")
+        )
+        (place / name).write_text(f"{text}{CPU}repeats: 1\nparity: false\n", encoding="utf-8")
 
     return arrange
 
