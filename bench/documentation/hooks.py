@@ -14,6 +14,10 @@ from bench.documentation import command_pages, program_pages, schema_pages
 
 _LATER = "---\nsearch:\n  boost: 0.2\n---\n"
 """A question of how to do something leads to the page that explains it, and from there to the reference."""
+FIGURES = ("studies/", "studies.md", "performance.md", "detection.md", "parity.md", "accuracy.md", "traps.md")
+"""Pages of measurements, and folders of them: they hold every word, and answer no question of how to do something."""
+QUESTIONS = "howto.md"
+_QUESTION = re.compile(r"^\| (?P<asked>[^|]+)\? \| \[[^]]*\]\((?P<page>[^)#]+)[^)]*\) \|$", re.MULTILINE)
 
 
 def generated() -> dict[str, str]:
@@ -53,6 +57,14 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def asked_words(text: str) -> dict[str, list[str]]:
+    """Return the words of the questions that lead to each page, by its path."""
+    words: dict[str, list[str]] = {}
+    for row in _QUESTION.finditer(text):
+        words.setdefault(row["page"], []).extend(re.findall(r"[a-z0-9]+", row["asked"].lower()))
+    return {page: sorted(set(found)) for page, found in words.items()}
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """Name files of the repository that are not on the site in place of a link to them."""
     folder = Path(config.docs_dir, page.file.src_uri).parent
@@ -62,3 +74,13 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
         return f"{link['text']} (`{place.removeprefix('../')}`)" if place.startswith("../") else link[0]
 
     return re.sub(r"\[(?P<text>[^\[\]]*)\]\((?P<to>\.\.[^()\s]*)\)", named, markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, **_: Any) -> str:
+    """Give the search of a page the words of the questions that lead to it."""
+    asked = asked_words(Path(config.docs_dir, QUESTIONS).read_text(encoding="utf-8")).get(page.file.src_uri)
+    if asked:
+        page.meta["tags"] = asked
+    if page.file.src_uri.startswith(FIGURES):
+        page.meta["search"] = {"boost": 0.2}
+    return html

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,29 @@ QUESTIONS = {
     "how do I share a network without its weights": "serving/anonymise.html",
     "how do I set up a nightly": "tutorial/nightly.html",
 }
+MORE_QUESTIONS = {
+    "how do I choose which cells run": "matrix/selection.html",
+    "how long will a run take": "matrix/plan.html",
+    "how do I free disk space": "host.html",
+    "why is my cell not comparable": "measurement/parity.html",
+    "what does p99 latency mean": "measurement/latency.html",
+    "how do I run on several gpus": "gpu/several.html",
+    "how do I export to sqlite": "data.html",
+    "how do I compare pytest-benchmark files": "interchange.html",
+    "how do I measure tokens per second": "generate.html",
+    "how do I resume a run that was killed": "contract/faults.html",
+    "which python does torch need": "catalog.html",
+    "out of memory status": "report/statuses.html",
+    "gpu is not found": "gpu/failures.html",
+    "compare amp with fp32": "options.html",
+    "are results affected by other users on the machine": "measurement/disturbance.html",
+    "carry results back from the offline server": "offline.html",
+    "set environment variables": "matrix/selection.html",
+    "convert photographs to a dataset": "datasets/kinds.html",
+    "custom dockerfile": "catalog/images.html",
+    "slower after numpy upgrade": "regression.html",
+}
+"""Asked in other words, and without "how do I"."""
 ENOUGH = 18
 
 
@@ -57,15 +80,17 @@ def page(browser: Browser, site: Path) -> Iterator[Page]:
     context.close()
 
 
-def test_search_leads_to_the_right_page(page: Page, site: Path) -> None:
+@pytest.mark.parametrize("questions", [QUESTIONS, MORE_QUESTIONS], ids=["asked", "in other words"])
+def test_search_leads_to_the_right_page(questions: Mapping[str, str], page: Page, site: Path) -> None:
     """The right page is first for eighteen of twenty questions."""
+    assert len(questions) == 20
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto((site / "index.html").as_uri())
     box = page.locator("input.md-search__input")
     box.click()
     first = {}
-    for question in QUESTIONS:
+    for question in questions:
         box.fill("zzz")
         box.press("End")
         page.wait_for_function("document.querySelectorAll('.md-search-result__item').length === 0")
@@ -75,8 +100,8 @@ def test_search_leads_to_the_right_page(page: Page, site: Path) -> None:
         address = link.get_attribute("href") or ""
         first[question] = address.partition("/site0/")[2].partition("?")[0].partition("#")[0]
 
-    wrong = {question: found for question, found in first.items() if found != QUESTIONS[question]}
-    assert len(QUESTIONS) - len(wrong) >= ENOUGH, wrong
+    wrong = {question: found for question, found in first.items() if found != questions[question]}
+    assert len(questions) - len(wrong) >= ENOUGH, wrong
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 

@@ -61,7 +61,11 @@ WALKS: Mapping[str, Walk] = {
     "docs/matrix.md": Walk(instead={"orchestrator init ": f"{ON_TERMINAL} "}),
     "docs/matrix/plan.md": Walk(s.several(s.matrix("[torch==2.13.0]"), HOSTS)),
     "docs/nightly.md": Walk(
-        s.several(s.matrix("[mxnet==1.9.1]"), s.of_page("nightly.md", 0, "nightly.yaml")), exits={"nightly": JUDGED}
+        s.several(
+            s.matrix("[mxnet==1.9.1]"), s.of_page("nightly.md", 0, "nightly.yaml", "first:"),
+            s.added("nightly.yaml", "first: 1.6.0\nmax_blocks: 2\n"),
+        ),
+        exits={"nightly": JUDGED},
     ),
     "docs/nightly/alarms.md": Walk(
         s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0", "1.7.0", "1.8.0"))

@@ -150,6 +150,16 @@ def folder(name: str) -> Arrange:
     return lambda place: (place / name).mkdir(parents=True)
 
 
+def added(name: str, text: str) -> Arrange:
+    """Return what adds text to a file."""
+
+    def arrange(place: Path) -> None:
+        with (place / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    return arrange
+
+
 def moved(name: str, to: str) -> Arrange:
     """Return what gives a file another place."""
     return lambda place: (place / name).rename(place / to)

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.documented import DOCS
+
 pytest.importorskip("mkdocs")
 
 from bench.documentation import hooks
@@ -32,3 +34,38 @@ def test_files_beside_the_site_are_named() -> None:
     assert hooks.on_page_markdown(text, page, SimpleNamespace(docs_dir="/somewhere/docs")) == (
         "See this (`bench/README.md`), [that](../scripts.md) and [those](more.md)."
     )
+
+
+QUESTIONS = """\
+| how do I … | page |
+|---|---|
+| run on a cluster? | [Cluster](cluster.md) |
+| cancel, or resume a run? | [Cluster](cluster.md#running) |
+"""
+
+
+def test_words_of_questions_lead_to_their_page() -> None:
+    assert hooks.asked_words(QUESTIONS) == {
+        "cluster.md": ["a", "cancel", "cluster", "on", "or", "resume", "run"],
+    }  # fmt: skip
+
+
+def test_every_question_has_a_page_that_is_there() -> None:
+    text = (DOCS / hooks.QUESTIONS).read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "how do I" not in line]
+
+    assert len(rows) > 50
+    assert len(rows) == len(list(hooks._QUESTION.finditer(text))), "each row is a question with its page"
+    assert all((DOCS / page).is_file() for page in hooks.asked_words(text))
+
+
+def test_figures_come_later_in_the_search() -> None:
+    config = SimpleNamespace(docs_dir=str(DOCS))
+    metas = {}
+    for name in ("studies/20261124T020942Z-651f.md", "offline.md"):
+        page = SimpleNamespace(file=SimpleNamespace(src_uri=name), meta={})
+        assert hooks.on_page_content("<p>", page, config) == "<p>"
+        metas[name] = page.meta
+
+    assert metas["studies/20261124T020942Z-651f.md"] == {"search": {"boost": 0.2}}
+    assert "internet" in metas["offline.md"]["tags"]
