@@ -1,4 +1,4 @@
-"""The reference of all columns in `docs/data/columns.md`; `python -m tests.unit.tables.columns_reference` writes it anew."""
+"""The columns in `docs/data/columns.md`; `python -m tests.unit.tables.columns_reference` writes them anew."""
 
 from orchestrator.resources import ROOT
 from orchestrator.tables.reading import TABLES
