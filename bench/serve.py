@@ -140,7 +140,8 @@ def measured_run(plan: Plan, folder: Path, runtime: Runtime) -> Iterator[tuple[R
 
 def measure(name: str, runtime: Runtime, pairs: int, scratch: Path) -> list[dict[str, Any]]:
     """Compare one framework with itself."""
-    cpus = min(inside.SYSTEM.cpus, len(os.sched_getaffinity(0)))
+    here = len(os.sched_getaffinity(0))
+    cpus = min(inside.SYSTEM.cpus or here, here)
     plan = inside.one_cell(
         FRAMEWORKS[name], tag="serve-cpu", model="lenet", batch=BATCH, duration=Duration(), repeats=2 * pairs + 1,
         options=OPTIONS.get(name, ()), system=System("cpu", cpus=cpus, memory_bytes=inside.SYSTEM.memory_bytes),

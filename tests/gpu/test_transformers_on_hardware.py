@@ -1,7 +1,6 @@
 """Networks of today on a real GPU, in the interpreter at hand, in every mode, in float32 and bfloat16."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest

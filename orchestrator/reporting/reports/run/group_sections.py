@@ -1,7 +1,7 @@
 """The section of a group on a run's page, with ranking, charts, pairs and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
@@ -261,7 +261,7 @@ def _matrix(group: Group, cells: Sequence[CellReport]) -> Table:
     heads = (Column(""), *(Column(cell.label, is_number=True) for cell in cells))
     rows = (
         Row((cell.label, *(_ratio(*pair) for pair in zip_longest(ratios, works))))
-        for cell, (ratios, works) in zip(cells, zip_longest(group.ratios, group.parity, fillvalue=()), strict=False)
+        for cell, ratios, works in zip(cells, group.ratios, group.parity or repeat(()), strict=False)
     )
     level = AT_ITS_LOOK if group.looks else f"{whole_percent(CONFIDENCE)} interval"
     caption = f"Throughput of the row over that of the column, with the {level}"
