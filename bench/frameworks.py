@@ -204,12 +204,12 @@ class Block:
 
 
 class Steady:
-    """The moments at which the latest repeat was seen to begin its timed blocks, and to have ended them.
+    """The moment at which the latest repeat was seen to begin its timed blocks.
 
     The container that is named as `frozen`, if any, goes on when a repeat warms up.
     """
 
-    begin = end = 0.0
+    begin = 0.0
     frozen = ""
 
     def hear(self, event: Event) -> None:
@@ -221,8 +221,6 @@ class Steady:
         elif isinstance(event, PhaseChanged) and event.phase == "steady":
             assert not self.frozen, "the warm-up ended before it was heard of"
             self.begin = time.monotonic()
-        elif isinstance(event, PhaseChanged) and event.phase == "latency":
-            self.end = time.monotonic()
 
 
 def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) -> tuple[float, float]:
@@ -238,11 +236,13 @@ def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) 
         finally:
             docker("kill", container)
         theirs = [Block.read(line) for line in process.stdout]
-    begin, end = steady.begin, steady.end - LATEST_S
-    meanwhile = [block for block in theirs if block.begin > begin and block.end < end]
+    # Ours began before it was heard of. It ended later than its blocks add up to, as there are readings between them.
+    end = steady.begin - LATEST_S + sum(block.wall_s for block in blocks)
+    meanwhile = [block for block in theirs if block.begin > steady.begin and block.end < end]
     # Its last block may be cut off.
     assert len(theirs) + 1 < LONGER * pace.blocks, "the hand-written loop ended before the repeat"
     print(f"  blocks: {len(blocks)}, {len(meanwhile)} meanwhile of {len(theirs)}", file=sys.stderr, flush=True)
+    assert meanwhile, "no block of the hand-written loop is within those of the repeat"
     seconds = sum(block.end - block.begin for block in meanwhile)
     samples = sum(block.speed * (block.end - block.begin) for block in meanwhile)
     return sum(block.samples for block in blocks) / sum(block.wall_s for block in blocks), samples / seconds
