@@ -137,7 +137,7 @@ LATENCIES = TableSchema(
         TableColumn("latency_s", _NUMBER, "Wall time of the step; of a request from its arrival.", "latency_s"),
         TableColumn("arrival_s", _NUMBER, "Arrival of a request, since the clock of the load started.", "arrival_s"),
         TableColumn("waited_s", _NUMBER, "From there to the step that answers it.", "waited_s"),
-        TableColumn("first_token_s", _NUMBER, "From a prompt to its first token.", "first_token_s"),
+        TableColumn("first_token_s", _NUMBER, "From a prompt, or a request, to its first token.", "first_token_s"),
         TableColumn(
             "between_tokens_s",
             ColumnKind.JSON,

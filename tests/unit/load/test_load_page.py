@@ -23,8 +23,8 @@ from tests.documented import blocks, introduction
 from tests.unit.cli.conftest import Program, command  # noqa: F401 -- a fixture
 
 PAGE = (ROOT / "docs" / "load.md").read_text(encoding="utf-8")
-(LOAD,) = introduction("load.md", "yaml")
-COMMANDS, (BY_HAND,) = introduction("load.md", "sh")[0], introduction("load.md", "sh")[1:]
+LOAD, TOKENS = introduction("load.md", "yaml")
+COMMANDS, BY_HAND, FOR_TOKENS = introduction("load.md", "sh")
 (FRONTIER,) = blocks("load.md", "The frontier", "yaml")
 
 
@@ -52,6 +52,15 @@ def test_matrix_plans_every_scenario(tmp_path: Path) -> None:
     assert any("-b1-latency_limit" in each for each in ids)
 
 
+def test_matrix_of_tokens_plans_limits(tmp_path: Path) -> None:
+    """Both batch sizes at both rates, each with every limit and both lengths."""
+    ids = planned(TOKENS, tmp_path)
+
+    assert len(ids) == 4
+    ends = {each.partition("-latency_limit=")[2] for each in ids}
+    assert ends == {"2s-first_token_limit=0.2s-per_token_limit=0.05s-prompt_length=16-output_length=16"}
+
+
 def test_frontier_plans_all_of_its_sizes(tmp_path: Path) -> None:
     assert len(planned(FRONTIER, tmp_path)) == 2 * len(SIZES)
     assert "1, 2, 3, 4, 6, 8, … 192, 256" in PAGE
@@ -71,15 +80,20 @@ def test_commands_of_the_page_run(command: Program, tmp_path: Path) -> None:  # 
         assert out
 
 
-def test_by_hand_the_page_is_followed(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("line", "rate"), [(BY_HAND, "rate=80"), (FOR_TOKENS.splitlines()[1], "rate=4")], ids=["samples", "tokens"]
+)
+def test_by_hand_the_page_is_followed(line: str, rate: str, capfd: pytest.CaptureFixture[str]) -> None:
     from benchmarks import run
 
-    words = shlex.split(BY_HAND)[3:]
+    words = shlex.split(line)[3:]
     words[words.index("--framework") + 1] = "noop"
-    words[words.index("rate=80")] = "rate=5000"
+    words[words.index(rate)] = "rate=5000"
 
     assert run.main(words) == 0
-    assert "answered    662 requests" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert "answered    662 requests" in said
+    assert ("first token" in said) is ("output" in line)
 
 
 def test_metrics_of_the_page_decide() -> None:
