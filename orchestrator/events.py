@@ -102,10 +102,10 @@ class RepeatFinished(LaterFields):
 
 @dataclass(frozen=True, slots=True)
 class Transferred:
-    """So much of a bundle was read or written by now."""
+    """So much of a bundle was read or written by now, or so much of an image was pulled."""
 
     what: str
-    """The action on it: `verify`."""
+    """The action on it: `verify`, `pulling IMAGE`."""
     done_bytes: int
     total_bytes: int | None
     """None where that is not known beforehand."""
@@ -124,6 +124,11 @@ Listener = Callable[[Event], None]
 
 def ignore(event: Event) -> None:
     """Listen to nothing."""
+
+
+def transferred(what: str, listener: Listener) -> Callable[[int, int | None], None]:
+    """Return a function that tells a listener how many bytes of how many have been moved."""
+    return lambda done, total: listener(Transferred(what, done, total))
 
 
 def in_turn(listener: Listener) -> Listener:

@@ -13,6 +13,7 @@ from docker.errors import APIError, DockerException, NotFound
 from docker.types import CancellableStream
 
 from orchestrator.engine.client import is_lost, lost
+from orchestrator.engine.pulled_bytes import Fetched, PulledBytes, untold
 from orchestrator.errors import HostError
 
 REGISTRY_TIMEOUT_S = 15.0
@@ -96,7 +97,9 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     return engine_message(response)
 
 
-def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool]) -> None:
+def pull(
+    client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool], fetched: Fetched = untold
+) -> None:
     """Fetch an image unless it is here.
 
     Raises `BuildError` with the reason where it cannot be had, or when `stopped` on the way.
@@ -108,8 +111,10 @@ def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
         raise BuildError(reason)
     # Without a tag the engine would fetch every tag there is.
     named = reference if "@" in reference or ":" in reference.rsplit("/", 1)[-1] else f"{reference}:latest"
+    bytes_ = PulledBytes(fetched)
     try:
         for message in client.api.pull(named, stream=True, decode=True):
+            bytes_.hear(message)
             if stopped():
                 raise BuildError("stopped")
             if "error" in message:

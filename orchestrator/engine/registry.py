@@ -11,6 +11,7 @@ from docker.errors import DockerException
 
 from orchestrator.engine import images
 from orchestrator.engine.client import is_lost
+from orchestrator.engine.pulled_bytes import Fetched
 from orchestrator.engine.registry_errors import RegistryError, credentials_error, host_of, registry_error
 
 _CREDENTIALS = "Credentials store error"
@@ -50,11 +51,11 @@ def push(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
     return Pushed(digest, len(sent))
 
 
-def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool]) -> bool:
+def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool], fetched: Fetched) -> bool:
     """Pull an image by its full name, and return False if `stopped` on the way. Raises `RegistryError`."""
     with _as_registry_errors(reference):
         try:
-            images.pull(client, reference, stopped=stopped)
+            images.pull(client, reference, stopped=stopped, fetched=fetched)
         except images.BuildError as error:
             if stopped():
                 return False

@@ -8,6 +8,7 @@ import docker
 
 from orchestrator.engine import images as engine
 from orchestrator.engine.images import BuildError
+from orchestrator.events import Listener, ignore, transferred
 from orchestrator.images.cuda_images import is_deleted
 from orchestrator.images.recipe import Recipe
 
@@ -15,9 +16,10 @@ from orchestrator.images.recipe import Recipe
 class Bases:
     """Base images of one batch of builds, which several workers share."""
 
-    def __init__(self, client: docker.DockerClient, stopped: Callable[[], bool]) -> None:
+    def __init__(self, client: docker.DockerClient, stopped: Callable[[], bool], listener: Listener = ignore) -> None:
         self._client = client
         self._stopped = stopped
+        self._listener = listener
         self._guard = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
         self._known: dict[str, str | BuildError] = {}
@@ -39,7 +41,8 @@ class Bases:
 
     def _resolve(self, reference: str) -> str | BuildError:
         try:
-            engine.pull(self._client, reference, stopped=self._stopped)
+            told = transferred(f"pulling {reference}", self._listener)
+            engine.pull(self._client, reference, stopped=self._stopped, fetched=told)
             base = engine.facts(self._client, reference)
         except BuildError as error:
             return BuildError(unresolved(reference, str(error)))

@@ -90,7 +90,7 @@ class Batch:
 def begin_batch(client: docker.DockerClient, settings: BuildSettings, logs: Path, listener: Listener) -> Batch:
     """Return a batch whose builds and base images are not begun yet."""
     builds = Builds(client)
-    return Batch(client, settings, logs, listener, builds, Bases(client, lambda: builds.stopped))
+    return Batch(client, settings, logs, listener, builds, Bases(client, lambda: builds.stopped, listener))
 
 
 class EnvironmentFailedError(BuildError):

@@ -27,7 +27,7 @@ from orchestrator.events import (
 from orchestrator.reporting.live.recorded import recorded
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.site.everything import HOSTILE
-from tests.until import until
+from tests.until import LIMIT_S, until
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
@@ -56,13 +56,20 @@ def served(folder: Path, *options: str) -> Iterator[str]:
         yield address
     finally:
         server.send_signal(signal.SIGINT)
-        _, errors = server.communicate(timeout=60)
+        _, errors = server.communicate(timeout=LIMIT_S)
     assert server.returncode == 0, errors
 
 
 def measured(folder: Path, repeats: int = 2) -> subprocess.Popen[str]:
     (folder / "matrix.yaml").write_text(MATRIX.format(repeats))
     return orchestrator(folder, "run", "--runtime", "host", "--no-parity")
+
+
+def visit(browser: Browser, address: str, **settings: object) -> Visit:
+    """Open a page that waits as long as it takes: a run begins late on a busy host."""
+    visited = Visit(browser, address, **settings)
+    visited.page.set_default_timeout(1000 * LIMIT_S)
+    return visited
 
 
 def grid(page: Page) -> dict[str, str]:
@@ -75,7 +82,7 @@ def grid(page: Page) -> dict[str, str]:
 def test_a_real_run_is_seen_from_begin_to_end(browser: Browser, tmp_path: Path) -> None:
     """In a folder that was empty: its cells, its phases, its end, and then its figures."""
     with served(tmp_path) as address:
-        visited = Visit(browser, f"{address}#/live")
+        visited = visit(browser, f"{address}#/live")
         page = visited.page
         page.get_by_text("Nothing is under way").wait_for()
         run = measured(tmp_path, repeats=8)
@@ -84,13 +91,13 @@ def test_a_real_run_is_seen_from_begin_to_end(browser: Browser, tmp_path: Path) 
         assert page.locator("nav .badge").inner_text().startswith("1")
         page.locator(".counts", has_text="about").wait_for()
         until(lambda: any("ok" in each or "disturbed" in each for each in grid(page).values()))
-        page.get_by_text("has ended").wait_for(timeout=120_000)
+        page.get_by_text("has ended").wait_for()
         output, errors = run.communicate()
         assert run.returncode == 0, (output, errors)
         name = page.locator(".live-run h2").inner_text().split()[0]
         assert not any("to come" in each or "running" in each for each in grid(page).values())
 
-        page.get_by_role("link", name=name).click(timeout=60_000)
+        page.get_by_role("link", name=name).click()
         page.get_by_role("heading", name=name).wait_for()
         assert page.get_by_role("table", name="Cells").get_by_role("rowheader").count() == 2
         assert visited.complaints == []
@@ -101,11 +108,11 @@ def test_a_new_run_reaches_what_is_open(browser: Browser, tmp_path: Path) -> Non
     """A view stays as it is until its reader asks for what is new."""
     measured(tmp_path).communicate()
     with served(tmp_path) as address:
-        page = Visit(browser, f"{address}#/runs").page
+        page = visit(browser, f"{address}#/runs").page
         page.get_by_role("rowheader").first.wait_for()
         measured(tmp_path).communicate()
         button = page.get_by_role("button", name="Show new results")
-        button.wait_for(timeout=60_000)
+        button.wait_for()
         assert page.get_by_role("rowheader").count() == 1
         button.click()
 
@@ -142,13 +149,13 @@ def live(browser: Browser, hostile: str) -> Iterator[Callable[..., Visit]]:
     """Visit the live view in pages that are closed at the end: each would go on to follow."""
     open_ones: list[Visit] = []
 
-    def visit(**settings: object) -> Visit:
-        visited = Visit(browser, f"{hostile}#/live", **{"viewport": {"width": 1440, "height": 900}, **settings})
+    def opened(**settings: object) -> Visit:
+        visited = visit(browser, f"{hostile}#/live", **{"viewport": {"width": 1440, "height": 900}, **settings})
         open_ones.append(visited)
         visited.page.locator(".live-run").nth(1).wait_for()
         return visited
 
-    yield visit
+    yield opened
     for visited in open_ones:
         visited.page.context.close()
 
@@ -194,7 +201,7 @@ def test_paper_shows_the_live_view(live: Callable[..., Visit]) -> None:
 
 
 def test_the_keyboard_reaches_the_live_view(browser: Browser, hostile: str) -> None:
-    page = Visit(browser, hostile).page
+    page = visit(browser, hostile).page
     page.locator("nav .badge").wait_for()
     for _ in range(3):
         page.keyboard.press("Tab")
@@ -207,7 +214,7 @@ def test_the_keyboard_reaches_the_live_view(browser: Browser, hostile: str) -> N
 
 def test_a_lost_server_is_told_and_found_again(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path) as address:
-        page = Visit(browser, f"{address}#/live").page
+        page = visit(browser, f"{address}#/live").page
         page.get_by_text("Nothing is under way").wait_for()
     page.get_by_text("not connected").wait_for()
     with served(tmp_path, "--port", address.rstrip("/").rpartition(":")[2]):
@@ -217,10 +224,10 @@ def test_a_lost_server_is_told_and_found_again(browser: Browser, tmp_path: Path)
 def test_a_token_opens_the_page_and_leaves_the_address(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, "--token", "correct-horse-battery") as address:
         assert address.endswith("/?token=correct-horse-battery")
-        refused = Visit(browser, address.partition("?")[0])
+        refused = visit(browser, address.partition("?")[0])
         assert "?token=" in refused.page.locator("body").inner_text()
 
-        page = Visit(browser, f"{address}#/live").page
+        page = visit(browser, f"{address}#/live").page
         page.get_by_text("Nothing is under way").wait_for()
         assert "token" not in page.url
         (cookie,) = page.context.cookies()

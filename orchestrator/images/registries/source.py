@@ -9,7 +9,7 @@ from orchestrator.engine import images as engine
 from orchestrator.engine import registry
 from orchestrator.engine.images import ImageFacts
 from orchestrator.errors import HostError, InputError
-from orchestrator.events import Listener, Notice
+from orchestrator.events import Listener, Notice, transferred
 from orchestrator.images import labels
 from orchestrator.images.recipe import Recipe
 from orchestrator.processes import Stop
@@ -71,7 +71,8 @@ def fetch(
     for image in missing:
         digest = source.digests[image.reference]
         listener(Notice(f"pulling {digest}"))
-        if not registry.pull(client, digest, stopped=stop.is_set):
+        told = transferred(f"pulling {digest}", listener)
+        if not registry.pull(client, digest, stopped=stop.is_set, fetched=told):
             return False
         _accept(client, source, image, digest)
     return True

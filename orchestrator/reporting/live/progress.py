@@ -90,7 +90,7 @@ class Progress:
     disturbance: Outcome | None = None
     """The last one that something else disturbed."""
     transfer: Transferred | None = None
-    """Of a bundle, what is read or written now."""
+    """Of a bundle, what is read or written now; of an image, what is pulled."""
 
     @property
     def done(self) -> int:
@@ -153,7 +153,8 @@ def _built(progress: Progress, event: BuildFinished) -> Progress:
         builds_s=(*durations.builds_s, event.wall_s) if is_new else durations.builds_s,
     )
     building = tuple(item for item in progress.building if item.image != event.image)
-    return replace(progress, building=building, built=progress.built + is_new, durations=durations)
+    built = progress.built + is_new
+    return replace(progress, building=building, built=built, durations=durations, transfer=None)
 
 
 def _finished(progress: Progress, outcome: Outcome, throughput: float | None, now_s: float) -> Progress:

@@ -18,6 +18,7 @@ from orchestrator.cli.look.serve import ENDING
 from orchestrator.workflows.serve import shown_address
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
+from tests.until import LIMIT_S
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str]
 @contextmanager
 def asked(address: str, path: str) -> Iterator[http.client.HTTPResponse]:
     place = urlsplit(address)
-    with closing(http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection(place.hostname or "", place.port, timeout=LIMIT_S)) as connection:
         connection.request("GET", path)
         with connection.getresponse() as response:
             yield response
@@ -102,7 +103,7 @@ def test_it_ends_at_once_with_viewers(tmp_path: Path, number: signal.Signals) ->
         lazy.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
         process.send_signal(number)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=LIMIT_S)
         assert process.returncode == 0
         assert ENDING in error
         assert "Traceback" not in error
