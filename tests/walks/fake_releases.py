@@ -14,7 +14,7 @@ STEP_S = 0.002
 RELEASES: Mapping[str, tuple[str, ...]] = {
     "mxnet": ("1.5.1", "1.6.0", "1.9.1"),
     "torch": ("2.12.0", "2.13.0"),
-    "onnxruntime": ("1.16.3", "1.20.1", "1.21.1"),
+    "onnxruntime": ("1.16.3", "1.20.1", "1.21.1", "1.32.0"),
     "openvino": ("2024.6.0",),
     "tensorflow-cpu": ("2.21.0",),
 }
@@ -40,6 +40,7 @@ class Finder:
         def exec_module(module):
             run(module)
             module.OPTIONS = options
+            module.OFFERS |= {{"ONNX files"}}
             module._Session.step = staticmethod(step)
             module._Session.short_blocks = False
 
@@ -66,7 +67,8 @@ def write_wheels(folder: Path) -> Path:
         for age, version in enumerate(versions):
             module = f"bench_{package.replace('-', '_')}"
             hook = HOOK.replace("STEP_S", repr(STEP_S / (1 + age)))
-            _write(folder, package, version, {f"{module}.py": hook, f"{module}.pth": f"import {module}\n"})
+            files = {f"{module}.py": hook, f"{module}.pth": f"import {module}\n"}
+            _write(folder, package, version, files, requires="numpy")
     linked = _numpy_alone(folder)
     for package, versions in OTHERS.items():
         for version in versions:
@@ -86,12 +88,13 @@ def _numpy_alone(folder: Path) -> Path:
     return linked
 
 
-def _write(folder: Path, package: str, version: str, files: Mapping[str, str]) -> None:
+def _write(folder: Path, package: str, version: str, files: Mapping[str, str], requires: str = "") -> None:
     name = package.replace("-", "_")
     info = f"{name}-{version}.dist-info"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
     whole = {
         **files,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n{needs}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     digests = {path: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()) for path, text in whole.items()}

@@ -76,6 +76,7 @@ WALKS: Mapping[str, Walk] = {
     "docs/nightly/watch.md": Walk(s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0"))),
     "docs/queries.md": Walk(HOSTS),
     "docs/regression.md": Walk(TWO, exits={"regress": JUDGED}, further=QUIET),
+    "docs/regression/package.md": Walk(s.matrix("[mxnet==1.9.1]"), exits={"regress": JUDGED}, further=QUIET),
     "docs/regression/stored-runs.md": Walk(
         s.several(
             s.stored("nights"), s.stored(f"regressions/{TEST}", f"results/{TEST}"),
