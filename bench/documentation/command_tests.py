@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bench.documentation.documented_commands import DocumentedCommand, documented_commands, pages
 from tests.walks.pages import WALKS
 
-WALK = "tests/walks/test_walks.py"
+WALK = "tests/walks"
 """Runs the commands of most pages in their order, with stand-ins for what a page assumes."""
 _SLURM = "tests/slurm/test_page_on_slurm.py"
 _FILES = "tests/slurm/test_images_and_results.py"

@@ -65,7 +65,7 @@ WALKS: Mapping[str, Walk] = {
             s.matrix("[mxnet==1.9.1]"), s.of_page("nightly.md", 0, "nightly.yaml", "first:"),
             s.added("nightly.yaml", "first: 1.6.0\nmax_blocks: 2\n"),
         ),
-        exits={"nightly": JUDGED},
+        exits={"nightly": JUDGED}, further=QUIET,
     ),
     "docs/nightly/alarms.md": Walk(
         s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0", "1.7.0", "1.8.0"))

@@ -57,6 +57,11 @@ class Walk:
     sections: tuple[str, ...] = ()
     """The sections that are walked; all of them where none is named."""
 
+    @property
+    def measures(self) -> bool:
+        """Return whether the page measures, so that it needs options that make this small."""
+        return bool(self.further)
+
     def scripts(self, page: Path) -> list[str]:
         """Return the blocks of a page that are walked, as they are run."""
         texts = [each.script for each in blocks_of(page) if not self.sections or each.section in self.sections]

@@ -1,0 +1,32 @@
+"""What all walks share: wheels of releases, and a cache in which environments stay."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.resources import ROOT
+from tests.walks.fake_releases import write_wheels
+from tests.walks.pages import WALKS
+from tests.walks.place import Place
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the wheels and the cache."""
+    folder: Path = tmp_path_factory.mktemp("shared")
+    write_wheels(folder / "wheels")
+    return folder
+
+
+@pytest.fixture
+def walked(shared: Path, tmp_path: Path) -> Callable[[str], None]:
+    """Walk a page in a folder of its own. Every command that it shows has to be run, and to end as the page says."""
+
+    def walk(name: str) -> None:
+        (tmp_path / "folder").mkdir()
+        calls = Place(tmp_path / "folder", shared / "wheels", shared / "cache").walk(ROOT / name, WALKS[name])
+
+        assert [call.arguments for call in calls] == WALKS[name].expected(ROOT / name)
+
+    return walk
