@@ -289,7 +289,9 @@ def main() -> None:
     """Check the named models, or all of them by default, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.parity", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=(*MODELS, *PARTS_BESIDE), default=[*MODELS, *PARTS_BESIDE])
-    parser.add_argument("--models", nargs="+", metavar="MODEL", help="with --only engines: these of the models alone")
+    parser.add_argument(
+        "--models", nargs="+", metavar="MODEL", help="with --only engines or exporters: these of the models alone"
+    )
     parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")
     parser.add_argument("--runtime", choices=("docker", "venv"), default="docker", help="where the checks run")
     parser.add_argument("--cpus", type=int, default=2, help="CPUs of a check (default 2)")
@@ -304,8 +306,9 @@ def main() -> None:
                 _with_engines(figures, arguments, Path(scratch), folder, runtime)
                 continue
             if name == OF_EXPORTERS:
-                pairs = _exported(Path(scratch), folder, runtime, arguments)
-            elif name == OF_TRANSFORMERS:
+                _with_exporters(figures, arguments, Path(scratch), folder, runtime)
+                continue
+            if name == OF_TRANSFORMERS:
                 pairs = _of_attention(Path(scratch), folder, runtime, arguments.cpus)
             elif name == "options":
                 pairs = _with_options(Path(scratch), folder, runtime)
@@ -326,12 +329,15 @@ def _of_attention(scratch: Path, folder: Path, runtime: Runtime, cpus: int) -> l
     return [row for row in pairs if row["mode"] == "infer" or not {row["one"], row["other"]} & engines]
 
 
-def _exported(scratch: Path, folder: Path, runtime: Runtime, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return the comparisons of each engine on an exporter's file with the same engine on ours."""
-    models = arguments.models or EXPORTED
-    planned = plan((*ENGINES, *WITH_EXPORTERS), models, scratch, of_modes=["infer"], cpus=arguments.cpus)
-    pairs = check(planned, folder, runtime)
-    return [row for row in pairs if " on " in row["other"] and row["other"].partition(" on ")[0] == row["one"]]
+def _with_exporters(
+    figures: dict[str, Any], arguments: argparse.Namespace, scratch: Path, folder: Path, runtime: Runtime
+) -> None:
+    """Compare each engine on an exporter's file with the same engine on ours, and write the figures of each model."""
+    for model in arguments.models or EXPORTED:
+        planned = plan((*ENGINES, *WITH_EXPORTERS), [model], scratch, of_modes=["infer"], cpus=arguments.cpus)
+        pairs = check(planned, folder, runtime)
+        own = [row for row in pairs if " on " in row["other"] and row["other"].partition(" on ")[0] == row["one"]]
+        _replace(figures, OF_EXPORTERS, own)
 
 
 def _with_engines(
@@ -344,11 +350,16 @@ def _with_engines(
         planned = plan(sides, [model], scratch, of_modes=["infer"], cpus=arguments.cpus)
         engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
         pairs = [row for row in check(planned, folder, runtime) if {row["one"], row["other"]} & engines]
-        checked = {_pair(row) for row in pairs}
-        others = [row for row in figures.get(OF_ENGINES, {}).get("pairs", []) if _pair(row) not in checked]
-        figures[OF_ENGINES] = {"measured": conditions(), "pairs": [*others, *pairs]}
-        FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
-        PAGE.write_text(page(figures))
+        _replace(figures, OF_ENGINES, pairs)
+
+
+def _replace(figures: dict[str, Any], part: str, pairs: list[dict[str, Any]]) -> None:
+    """Put comparisons into a part of the figures, in place of those of the same pairs, and write it."""
+    checked = {_pair(row) for row in pairs}
+    others = [row for row in figures.get(part, {}).get("pairs", []) if _pair(row) not in checked]
+    figures[part] = {"measured": conditions(), "pairs": [*others, *pairs]}
+    FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    PAGE.write_text(page(figures))
 
 
 def _pair(row: dict[str, Any]) -> tuple[str, frozenset[str]]:

@@ -83,7 +83,7 @@ def prepared(model: onnx.ModelProto) -> onnx.ModelProto:
     flat = onnx.ModelProto()
     flat.CopyFrom(counting.inlined(model))
     for node in _nodes(flat.graph):
-        if node.op_type == "Constant" and node.attribute[0].name in _AS_NUMBERS:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].name in _AS_NUMBERS:
             kind = _AS_NUMBERS[node.attribute[0].name]
             given = node.attribute[0]
             values = {"value_float": given.f, "value_int": given.i}.get(given.name, given.floats or given.ints)
@@ -165,6 +165,8 @@ def _strange_node(node: onnx.NodeProto, opset: int) -> Iterator[str]:
     except onnx.defs.SchemaError:
         yield f"operator {node.op_type!r} is none of ONNX's in opset {opset}; export without it"
         return
+    if node.op_type == "Constant" and not node.attribute:
+        yield f"the constant {node.output[0]!r} has no value; export the network again"
     for attribute in node.attribute:
         named = f"attribute {attribute.name!r} of {node.op_type!r}"
         texts = [*([attribute.s] if attribute.HasField("s") else []), *attribute.strings]

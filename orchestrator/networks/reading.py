@@ -167,9 +167,7 @@ class _Reader:
         files = tuple(
             ScriptFile(each, *size_and_sum(self._path.parent / each)) for each in (self._path.name, *self._external())
         )
-        counted = counting.multiply_adds(
-            self._model, {**self._asked.dimensions, tensors.BATCH: 1, self._batch or tensors.BATCH: 1}
-        )
+        counted = counting.multiply_adds(self._model, self._sizes_of_one_sample())
         return Network(
             name=name,
             entry=self._path.name,
@@ -183,6 +181,12 @@ class _Reader:
             batch_size=batch_size,
             dimensions=tuple(sorted(self._asked.dimensions.items())),
         )
+
+    def _sizes_of_one_sample(self) -> dict[str, int]:
+        """Return the sizes of the dynamic axes in a batch of one. What is named as a multiple of it is that many."""
+        sizes = {**self._asked.dimensions, tensors.BATCH: 1, self._batch or tensors.BATCH: 1}
+        multiples = {dim: _multiple(dim, self._batch) for dim in self._asked.dimensions} if self._batch else {}
+        return sizes | {dim: times for dim, times in multiples.items() if times}
 
     def _opset(self) -> int:
         return max((each.version for each in self._model.opset_import if each.domain in {"", "ai.onnx"}), default=0)
@@ -238,6 +242,13 @@ def _kind(value: onnx.ValueInfoProto) -> str:
         return f"!{value.type.WhichOneof('value') or 'unknown'}"
     name: str = onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type)
     return KINDS.get(name, f"!{name}")
+
+
+def _multiple(dim: str, batch: str) -> int:
+    """Return how many times the batch an axis is by its name, such as `2*batch`, or 0 for any other name."""
+    factors = dim.replace(" ", "").split("*")
+    numbers = [int(each) for each in factors if each.isdecimal()]
+    return numbers[0] if sorted(factors) == sorted([batch, *map(str, numbers)]) and len(numbers) == 1 else 0
 
 
 def _is_circular(graph: onnx.GraphProto) -> bool:

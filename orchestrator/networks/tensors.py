@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 BATCH = "batch"
 """The name of the first axis of a value where the file has none for it."""
 _QUANTISED = ("INT8", "UINT8", "INT4", "UINT4")
+_WIDTHS = {
+    "FLOAT": 4, "DOUBLE": 8, "FLOAT16": 2, "BFLOAT16": 2, "INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "INT32": 4,
+    "UINT32": 4, "INT64": 8, "UINT64": 8, "BOOL": 1,
+}  # fmt: skip
+"""Bytes of a value by its type, of those that are stored one by one."""
 _REAL = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")
 
 
@@ -64,6 +69,15 @@ def type_name(tensor: onnx.TensorProto) -> str:
 def size(tensor: onnx.TensorProto) -> int:
     """Return the number of values of a tensor."""
     return math.prod(tensor.dims)
+
+
+def require_values(tensor: onnx.TensorProto) -> None:
+    """Raise `ValueError` if a tensor holds another number of values than its shape says."""
+    if any(extent < 0 for extent in tensor.dims):
+        raise ValueError(f"the tensor {tensor.name!r} has an axis below 0")
+    width = _WIDTHS.get(type_name(tensor))
+    if width is not None and tensor.HasField("raw_data") and len(tensor.raw_data) != size(tensor) * width:
+        raise ValueError(f"the tensor {tensor.name!r} has other values than its shape {list(tensor.dims)} says")
 
 
 def parameters(model: onnx.ModelProto) -> int:

@@ -159,9 +159,19 @@ def _engine(options: AnonymiseOptions, catalog: Catalog) -> str:
 
 
 def _loaded(path: Path) -> onnx.ModelProto:
+    """Load a network with its tensors. Raises `InputError` for one that is not sound, of which nothing is known."""
     import onnx  # noqa: PLC0415 - takes a tenth of a second
 
-    return onnx.load(str(path))
+    try:
+        onnx.checker.check_model(str(path))
+        model = onnx.load(str(path))
+        for tensor in tensors.every(model.graph):
+            onnx.checker.check_tensor(tensor)
+            tensors.require_values(tensor)
+    except Exception as error:  # a file may be wrong in any way, and each library says it in its own
+        why = "".join(str(error).strip().splitlines()[:1])[:200]
+        raise InputError(f"{path}: is no sound network: {why}; export it again") from error
+    return model
 
 
 def _same_shapes(
@@ -169,7 +179,8 @@ def _same_shapes(
 ) -> int:
     """Count the values of both networks whose shapes are inferred. Raises `InputError` if they differ."""
     sizes = {**dict(network.dimensions), tensors.BATCH: 1, network.batch or tensors.BATCH: 1}
-    renamed = {made.axis(name): size for name, size in sizes.items()}
+    # A first axis without a name is called as the batch in both, whatever name an axis has now.
+    renamed = {tensors.BATCH: sizes[tensors.BATCH], **{made.axis(name): size for name, size in sizes.items()}}
     before, after = counting.inferred(original, sizes), counting.inferred(made.model, renamed)
     names = zip(_outputs(original), _outputs(made.model), strict=True)
     pairs = [(name, before.get(name), after.get(other)) for name, other in names]

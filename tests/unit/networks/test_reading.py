@@ -221,3 +221,23 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
     (line,) = mistakes(path)
 
     assert "larger than" in line
+
+
+@pytest.mark.parametrize("axis", ["2*batch", "batch * 2"])
+def test_a_multiple_of_the_batch_counts_once_a_sample(tmp_path: Path, axis: str) -> None:
+    """Its one size is for the batch size that is measured, and multiply-adds are those of one sample."""
+    dims = {"left": ["batch", 4], "right": [axis, 4]}
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", [name, "weight"], [f"{name}_out"]) for name in dims],
+        "two",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in dims.items()],
+        [helper.make_tensor_value_info(f"{name}_out", TensorProto.FLOAT, shape) for name, shape in dims.items()],
+        [onnx.numpy_helper.from_array(np.ones((4, 4), "float32"), "weight")],
+    )
+
+    found = network(
+        exported.saved(exported.model_of(graph), tmp_path / "ours.onnx"), NetworkFeed(dimensions={axis: 16})
+    )
+
+    assert [each.shape for each in found.inputs] == [(None, 4), (16, 4)]
+    assert found.multiply_adds == 3 * 4 * 4
