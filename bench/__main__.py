@@ -31,6 +31,7 @@ NAMES = (
     "clusters",
     "anonymised",
     "frontier",
+    "own_network",
     "site",
     "serve",
 )

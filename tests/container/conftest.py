@@ -17,6 +17,7 @@ from container_support import (
     OTHERS,
     RELEASES,
     REQUIRED,
+    WITH_EXPORTERS,
     Check,
     Measure,
     document,
@@ -81,7 +82,7 @@ def environment(
     request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ImageSpec, Ready]:
     """The virtual environment of a release, as a run with `--runtime venv` makes and keeps it."""
-    release = (RELEASES | OTHERS)[request.param]
+    release = (RELEASES | OTHERS | WITH_EXPORTERS)[request.param]
     environment = catalog.environment(release, gpus=0)
     image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", release, environment)
     settings = site_settings(BuildSettings(), None, os.environ)

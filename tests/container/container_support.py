@@ -95,6 +95,17 @@ OTHERS = {
     if entry.computes and each not in RELEASES.values()
 }
 """The other releases that were seen to run, which are asked what `test_releases.py` asks."""
+WITH_EXPORTERS = {
+    each.label: each
+    for each in (
+        Framework("onnxruntime", "1.32.0", Framework("torch", "2.13.0")),
+        Framework("openvino", "2026.4.1", Framework("torch", "2.13.0")),
+        Framework("onnxruntime", "1.32.0", Framework("tensorflow", "2.21.0")),
+        Framework("onnxruntime", "1.32.0", Framework("jax", "0.12.0.1")),
+        Framework("onnxruntime", "1.19.2", Framework("mxnet", "1.9.1")),
+    )
+}
+"""Engines beside frameworks, whose own exporters write the files."""
 SOME_OTHERS = {label for label, each in OTHERS.items() if each.name == "keras3" and each.backend.name == "torch"}
 """Those of the others that are asked in `make test` too: on PyTorch, which it installs anyway, Keras 3 costs little."""
 

@@ -105,3 +105,63 @@ def test_a_mistake_about_backends_names_its_place(tmp_path: Path, old: str, new:
     with pytest.raises(InputError) as caught:
         catalog.load(tmp_path)
     assert any(expected in message for message in caught.value.messages), caught.value.messages
+
+
+ENGINE = """\
+title: An engine
+builder: engine
+packages: {engine: engine}
+backends: [under]
+runs_alone: true
+backend_variables: {under: {EXPORTER: under}}
+known: ["1.0"]
+releases:
+  - versions: ">=1,<2"
+    python: ["3.11"]
+    backend_requirements: {under: ["joiner>=3"]}
+  - versions: ">=2,<3"
+    python: ["3.11"]
+    without_backends: {under: "it is too new"}
+"""
+
+
+@pytest.fixture
+def with_engine(tmp_path: Path) -> Catalog:
+    (tmp_path / "engine.yaml").write_text(ENGINE)
+    (tmp_path / "under.yaml").write_text(UNDER)
+    return catalog.load(tmp_path)
+
+
+def test_what_runs_alone_may_have_a_backend_beside(with_engine: Catalog) -> None:
+    """Beside it come the backend, what joins the two, and the variable that names it."""
+    alone = with_engine.environment(Framework("engine", "1.0"), 0)
+    both = with_engine.environment(Framework("engine", "1.0", Framework("under", "2.0")), 0)
+
+    assert not with_engine.entries["engine"].needs_backend
+    assert (alone.requirements, alone.variables) == (("engine>=1.0,<=1.0.post9999",), ())
+    assert both.requirements == ("engine>=1.0,<=1.0.post9999", "under>=2.0,<=2.0.post9999", "numpy", "joiner>=3")
+    assert both.variables == (("EXPORTER", "under"),)
+
+
+def test_a_release_without_a_backend_says_why(with_engine: Catalog) -> None:
+    with pytest.raises(UnsupportedError, match=r"^engine 2\.0 on under 2\.0 cannot be had: it is too new$"):
+        with_engine.pythons(Framework("engine", "2.0", Framework("under", "2.0")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('under: ["joiner>=3"]', 'other: ["joiner>=3"]', "backend_requirements.other: 'other' is none of the backends"),
+        ('"joiner>=3"', '"joiner>>3"', "'joiner>>3' is no pip requirement"),
+        ('under: "it is too new"', "other: no", "without_backends.other: 'other' is none of the backends"),
+    ],
+)
+def test_a_mistake_beside_an_engine_is_told(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert old in ENGINE
+    (tmp_path / "engine.yaml").write_text(ENGINE.replace(old, new))
+    (tmp_path / "under.yaml").write_text(UNDER)
+
+    with pytest.raises(InputError) as refused:
+        catalog.load(tmp_path)
+
+    assert expected in str(refused.value)
