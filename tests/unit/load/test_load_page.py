@@ -23,8 +23,10 @@ from tests.documented import blocks, introduction
 from tests.unit.cli.conftest import Program, command  # noqa: F401 -- a fixture
 
 PAGE = (ROOT / "docs" / "load.md").read_text(encoding="utf-8")
-LOAD, TOKENS = introduction("load.md", "yaml")
-COMMANDS, BY_HAND, FOR_TOKENS = introduction("load.md", "sh")
+(LOAD,) = introduction("load.md", "yaml")
+(TOKENS,) = blocks("load.md", "Ask for tokens", "yaml")
+COMMANDS, BY_HAND = introduction("load.md", "sh")
+(FOR_TOKENS,) = blocks("load.md", "Ask for tokens", "sh")
 (FRONTIER,) = blocks("load.md", "The frontier", "yaml")
 
 
