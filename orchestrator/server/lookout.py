@@ -24,7 +24,7 @@ _BROKEN = (ArithmeticError, LookupError, OSError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RunChange:
     """What is new of a run, or in `whole` all of it."""
 
     run: str
@@ -45,7 +45,7 @@ class _Watched:
     held: tuple[object, object] | None = None
     """The states and rates that the cells were made of. Whenever one changes, there is another object."""
 
-    def change(self, run: str, now_s: float) -> Change | None:
+    def change(self, run: str, now_s: float) -> RunChange | None:
         """Read on, and return what is new."""
         is_alive = self.tail.is_alive  # before its last events are read
         for event, at in self.tail.events():
@@ -59,7 +59,7 @@ class _Watched:
         if new == self.head and not changed and not is_whole:
             return None
         self.head = new
-        return Change(run, new, self.cells if is_whole else changed, is_whole)
+        return RunChange(run, new, self.cells if is_whole else changed, is_whole)
 
     def _changed_cells(self) -> tuple[dict[str, list[Any]], bool]:
         """Return the cells that are new or have changed, and true if others have gone."""
@@ -81,19 +81,19 @@ class Lookout:
         self._settled: dict[str, FileId] = {}
         """Files of events whose writers have gone."""
         self._over: deque[str] = deque()
-        self._states: dict[str, Change] = {}
+        self._states: dict[str, RunChange] = {}
         self._search_at_s = 0.0
         self._listed: object = None
         self.changes = 0
         """Rises if something was measured, or runs came or went, since which the site is older than its files."""
 
-    def look(self, now_s: float) -> tuple[list[Change], list[str]]:
+    def look(self, now_s: float) -> tuple[list[RunChange], list[str]]:
         """Return what is new, and the names of runs that are shown no more."""
         if now_s >= self._search_at_s:
             began = time.perf_counter()
             self._search()
             self._search_at_s = now_s + max(SEARCH_S, _REST * (time.perf_counter() - began))
-        new: list[Change] = []
+        new: list[RunChange] = []
         for run, watched in list(self._watched.items()):
             ended = watched.story.ended
             try:
@@ -106,7 +106,7 @@ class Lookout:
             if change is None:
                 continue
             new.append(change)
-            self._states[run] = Change(run, watched.head, watched.cells, whole=True)
+            self._states[run] = RunChange(run, watched.head, watched.cells, whole=True)
             if watched.head["over"]:
                 self._leave(run)
                 self._over.append(run)
@@ -118,7 +118,7 @@ class Lookout:
         return new, gone
 
     @property
-    def states(self) -> list[Change]:
+    def states(self) -> list[RunChange]:
         """Return all that is shown, the run that began last first."""
         return sorted(self._states.values(), key=lambda each: each.head["began"] or 0.0, reverse=True)
 

@@ -18,7 +18,7 @@ from orchestrator.server.access import Access
 from orchestrator.server.app import Pages, application
 from orchestrator.server.hub import Hub
 from orchestrator.server.hub import Message as HubMessage
-from orchestrator.server.lookout import Change, Lookout
+from orchestrator.server.lookout import Lookout, RunChange
 
 LOOK_S = 1.0
 """Between two looks at the files of runs, for any number of viewers."""
@@ -77,7 +77,7 @@ async def _serve(service: Service, opened: socket.socket) -> None:
     lookout = Lookout(service.results)
     touched = asyncio.Event()
     published = _Published(service.site)
-    shown: list[Change] = []
+    shown: list[RunChange] = []
     hub = Hub(lambda: {"now": time.time(), "index": published.index, "runs": [_values(each) for each in shown]})
     app = application(Pages(service.site), hub, service.access, touched.set)
     server = _Server(
@@ -139,7 +139,7 @@ class _Published:
 
 
 async def _look(  # noqa: PLR0913, PLR0917 - all that it keeps in step
-    lookout: Lookout, hub: Hub, shown: list[Change], service: Service, published: _Published, touched: asyncio.Event
+    lookout: Lookout, hub: Hub, shown: list[RunChange], service: Service, published: _Published, touched: asyncio.Event
 ) -> None:
     """Look again and again. What is shown changes with the messages that say so."""
     while True:
@@ -159,5 +159,5 @@ async def _look(  # noqa: PLR0913, PLR0917 - all that it keeps in step
                 await asyncio.wait_for(touched.wait(), IDLE_LOOK_S)
 
 
-def _values(change: Change) -> dict[str, Any]:
+def _values(change: RunChange) -> dict[str, Any]:
     return {"run": change.run, "now": time.time(), "whole": change.whole, "cells": change.cells, **change.head}

@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         "serve",
-        epilog=examples("orchestrator serve", "orchestrator serve --bind 0.0.0.0 --port 8000 --results /srv/bench"),
+        epilog=examples("orchestrator serve --port 8000", "orchestrator serve --bind 0.0.0.0 --results /srv/bench"),
     )(serve)
 
 

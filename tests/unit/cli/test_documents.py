@@ -94,8 +94,8 @@ STORED = {
     "tests": (f"regressions/{TEST}", f"tests/{TEST}"),
 }
 """The file that a word of a command line reads, with its place in the corpus and in the folder of the command."""
-NO_DOCUMENT = {"init", "schema"}
-"""Commands that print what is a document already."""
+NO_DOCUMENT = {"init", "schema", "serve"}
+"""Commands that print what is a document already, and one that answers in a browser."""
 FREE = {"facts", "host"}
 """Fields that hold whatever a container or a host says of itself."""
 

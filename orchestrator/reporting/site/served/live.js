@@ -193,7 +193,8 @@
         if (path === "live") { for (const each of cards.values()) each.draw(null); redraw(); } else bench.show(false);
       }
       top();
-    }, () => { taken = null; });
+      // An index that has gone was replaced meanwhile, and the next message names the one that counts.
+    }, () => { if (taken === index) taken = ""; });
   };
 
   const take = (run) => {
