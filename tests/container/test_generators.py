@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from container_support import Check, Measure
+from container_support import OTHERS, Check, Measure
 from decoded import CLASSES
 from reference_generation import greedy
 from tensors_apart import apart
@@ -21,6 +21,8 @@ from orchestrator.runtimes.model import Ready
 BATCH = 16
 GENERATORS = ("jax", "keras3", "mxnet", "onnxruntime", "openvino", "tensorflow", "torch")
 """Builders that generate."""
+OTHER_BACKENDS = sorted(label for label, each in OTHERS.items() if each.name == "keras3")
+"""Keras 3 on those that its newest release was not asked on."""
 LEAST_LEAD = 1e-4
 """Of a token that no rounding makes another one."""
 
@@ -56,6 +58,38 @@ def test_tokens_are_those_of_the_reference(check: Check, model: str, prompt: int
     assert sure.mean() > 0.9
     assert np.array_equal(np.array(answer.generated.tokens)[sure], tokens[sure])
     assert np.array(answer.generated.leads)[sure] == pytest.approx(leads[sure], rel=0.02, abs=1e-4)
+
+
+@pytest.mark.frameworks
+@pytest.mark.slow
+@pytest.mark.parametrize("environment", OTHER_BACKENDS, indirect=True)
+def test_other_backends_choose_the_same(check: Check) -> None:
+    answer = check("decoded", batch_size=BATCH, generation={"prompt": 4, "output": 5})
+
+    tokens, leads, logits = expected("decoded", 4, 5)
+    assert answer.generated is not None
+    assert answer.inferred is not None
+    assert apart(answer.inferred, tensor(logits)) < 1e-4
+    sure = np.cumprod(leads > LEAST_LEAD, axis=1).astype(bool)
+    assert np.array_equal(np.array(answer.generated.tokens)[sure], tokens[sure])
+
+
+@pytest.mark.frameworks
+@pytest.mark.usefixtures("generating")
+def test_requests_hold_every_token(measure: Measure) -> None:
+    """Each of two requests of a batch has its first token, counted from its arrival, and those after it."""
+    load = {"scenario": "offline", "requests": 4, "first_token_limit_s": 60.0}
+    asked = {"model": "decoder", "mode": "requests", "generation": {"prompt": 8, "output": 3}, "load": load}
+
+    result = measure(**asked, batch_size=2, warmup_steps=1, steps=4, min_blocks=1)
+
+    assert result.generation is not None
+    assert result.requests is not None
+    first, waited = result.generation.first_token_s, result.requests.waited_s
+    assert (len(first), len(result.generation.between_tokens_s)) == (4, 8)
+    assert [first[0], first[2]] == [first[1], first[3]]
+    assert all(before < moment < whole for before, moment, whole in zip(waited, first, result.latency_s, strict=True))
+    assert (result.blocks[0].steps, result.blocks[0].samples) == (2, 4)
 
 
 @pytest.mark.frameworks
