@@ -30,7 +30,8 @@ def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         {"name": "decoder", "size": SIZE, "batch_size": 1, **lengths},
     ]
     cells = cells_of(
-        folder, pin, models=models, modes=["train", "infer", "generate", "requests"], steps=10, warmup_steps=2,
+        folder, pin, models=models, modes=["train", "infer", "generate", "requests"], steps=10 if IS_GPU else 2,
+        warmup_steps=1, latency_steps=5, blocks=2,
         options={name: {"precision": list(PRECISIONS)}},
         exclude=[{"model": "encoder", "mode": ["generate", "requests"], "reason": "it does not generate"}],
     )  # fmt: skip

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
+from orchestrator.analysis.measurements import RepeatMeasurement, measurement, repeat_measurement
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell
+from orchestrator.domain import Cell, Mode, Outcome, Status, Workload
 from orchestrator.matrix import load as load_matrix
 from orchestrator.matrix.long_form import long_form
 from orchestrator.modes import BY_TOKENS, RULES
@@ -17,13 +17,15 @@ from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.modes.parts.rules import GENERATION
 from orchestrator.planning.cost.durations import Assumed, Durations
 from orchestrator.planning.parity import check_id, checks
+from orchestrator.reporting.findings import under_load
+from orchestrator.reporting.findings.model import CellReport, Repeat
 from orchestrator.results.contract import Block, Request, Result
 from orchestrator.results.generation import StoredTokenTimes
 from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.results.requests import RequestMoments
 from orchestrator.running.classify import discrepancy
 from orchestrator.running.requests import request_for
-from tests.unit.running.running_fakes import result_for
+from tests.unit.running.running_fakes import a_cell, result_for
 
 MODE = "modes: requests\n"
 CELL = "mxnet-1.9.1-cpu/decoder-requests-b1-size=tiny"
@@ -218,3 +220,24 @@ def test_metrics_take_no_more_of_alpha() -> None:
     assert len(rules.metrics) <= len(RULES["train"].metrics)
     assert {"time_to_first_token", "time_per_output_token", "goodput"} <= {metric.name for metric in rules.metrics}
     assert rules.parity is GENERATION is RULES["generate"].parity
+
+
+def test_report_has_the_tails_of_tokens() -> None:
+    """Next to the latencies: both tails, each with its bound, and the share that is within all three limits."""
+    work = Workload("decoder", Mode("requests"), 2, load=LOAD, generation=Generation(8, OUTPUT))
+    cell, figures = replace(a_cell(), workload=work), measured()
+    report = CellReport(
+        cell=cell,
+        label="fake 1",
+        repeats=(Repeat(Outcome(cell.id, 0, Status.OK), figures),),
+        statuses=((Status.OK, 1),),
+        measurement=measurement([figures], [result().latency_s]),
+        facts=(),
+    )
+
+    (row,) = under_load.rows([report])
+    told = dict(zip(under_load.heads([report]), row, strict=True))
+    assert told["First token p99, at most"] == "80.0 ms, 80.0 ms"
+    assert told["Per token p99, at most"] == "30.0 ms, 30.0 ms"
+    assert told["Within 100 ms, first token 70.0 ms, per token 20.0 ms"] == "65 %"
+    assert told["99 % of them"] == "late"
