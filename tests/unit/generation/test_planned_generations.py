@@ -13,6 +13,8 @@ from orchestrator.matrix.long_form import long_form
 from orchestrator.modes.parts.lengths import Generation
 from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
 from orchestrator.planning.parity import check_id, checks
+from orchestrator.reporting.findings.model import CellReport
+from orchestrator.reporting.findings.shortened import shortened_lines
 from orchestrator.results.contract import Request
 from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
@@ -195,3 +197,11 @@ def test_estimate_does_not_take_training_for_tokens(plan: Any, models: Any) -> N
     assert guessed.source == "assumed"
     assert known.source == "measured"
     assert known.wall_s > 50 * 32 * 8 * 0.5
+
+
+def test_no_single_steps_are_nothing_less(plan: Any) -> None:
+    """A generation has the times of its own steps, and no pass of single ones that could be shorter than usual."""
+    planned = plan(ONE)
+    report = CellReport(planned.cells[0], "mxnet 1.9.1", (), (), None, ())
+
+    assert not [line for line in shortened_lines([report], planned) if "single step" in line]
