@@ -144,6 +144,20 @@ def test_a_new_run_reaches_what_is_open(browser: Browser, tmp_path: Path) -> Non
         assert button.count() == 0
 
 
+def test_a_view_whose_data_has_gone_comes_back(browser: Browser, tmp_path: Path) -> None:
+    """A page that asks for what a newer index has replaced shows that one, as soon as it is told of it."""
+    measured(tmp_path).communicate()
+    with served(tmp_path) as address:
+        page = visit(browser, f"{address}#/runs").page
+        page.get_by_role("rowheader").first.wait_for()
+        for path in tmp_path.glob("cache/framework-bench/sites/*/data/r-*.js"):
+            path.unlink()
+        page.get_by_role("rowheader").get_by_role("link").click()
+        page.get_by_role("heading", name="Cannot be shown").wait_for()
+        measured(tmp_path).communicate()
+        page.get_by_role("table", name="Cells").wait_for()
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Two runs under way that say whatever they like, for as long as the tests last."""

@@ -187,8 +187,8 @@
       if (taken !== index) return;
       pending = index;
       const { path } = bench.place();
-      // Nothing is lost where there is no figure yet, or what is drawn comes from here.
-      if (path === "live" || bench.site.rows === 0) {
+      // Nothing is lost where there is no figure yet, or what is drawn comes from here, or could not be drawn.
+      if (path === "live" || bench.site.rows === 0 || live.isBroken) {
         live.apply();
         if (path === "live") { for (const each of cards.values()) each.draw(null); redraw(); } else bench.show(false);
       }

@@ -46,6 +46,7 @@
     const { path, values } = bench.place();
     const name = OF[path] ?? path;
     asked += 1;
+    if (bench.live) bench.live.isBroken = false;
     bench.labels.clear();
     const mine = asked;
     const put = (content) => {
@@ -65,7 +66,11 @@
         main.querySelector("h1")?.focus({ preventScroll: true });
       }
     };
-    const failed = (error) => bench.live?.apply() ? bench.show(moved) : put([bench.heading(1, "Cannot be shown"), h("p", {}, error.message), h("p", {}, bench.link("All results", ""))]);
+    const failed = (error) => {
+      if (bench.live?.apply()) { bench.show(moved); return; }
+      put([bench.heading(1, "Cannot be shown"), h("p", {}, error.message), h("p", {}, bench.link("All results", ""))]);
+      if (bench.live && mine === asked) bench.live.isBroken = true;  // what it needs was replaced; the next index has it
+    };
     const view = Object.hasOwn(bench.views, name) ? bench.views[name] : () => bench.missing("There is no such view.");
     try {
       const content = view(values);
