@@ -87,8 +87,17 @@ def test_a_view_draws_from_disk_alone(browser: Browser, site: Path, view: str) -
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing_in_a_view(browser: Browser, site: Path, view: str, scheme: str) -> None:
-    visited = visit(browser, site, VIEWS[view], color_scheme=scheme)
+    visited = visit(browser, site, VIEWS[view], color_scheme=scheme, viewport={"width": 1440, "height": 900})
     visited.open_all()
+
+    assert visited.violations() == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing_on_paper(browser: Browser, site: Path, view: str) -> None:
+    visited = visit(browser, site, VIEWS[view], viewport={"width": 720, "height": 1000})
+    visited.open_all()
+    visited.page.emulate_media(media="print")
 
     assert visited.violations() == []
 
