@@ -65,7 +65,7 @@ def main() -> None:
         minutes, ended = run(folder, "regress", "-f", "ours.yaml", *sides, "--json", *where)
     if ended.returncode not in _JUDGED:
         sys.exit(f"no verdict: status {ended.returncode}\n{ended.stdout}")
-    (pair,) = json.loads(ended.stdout)["pairs"]
+    (pair,) = json.loads(ended.stdout)["data"]["pairs"]
     verdict = next(each["verdict"] for each in pair["metrics"] if each["metric"] == "throughput")
     print(json.dumps([figure(options, minutes, verdict)]))
 

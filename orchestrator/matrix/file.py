@@ -84,7 +84,9 @@ class FrameworkEntry(Shape):
 
     name: Word = Field(description="As `orchestrator frameworks` lists it.")
     version: Versions[VersionText] | None = Field(None, description="Release, or a list of releases.")
-    backend: Pins[PinText] | None = Field(None, description="What Keras runs on: mxnet==1.5.1. What exports for an engine: torch==2.13.0.")
+    backend: Pins[PinText] | None = Field(
+        None, description="What Keras runs on: mxnet==1.5.1. What exports for an engine: torch==2.13.0."
+    )
     python: Axis[PythonText] | None = Field(None, description="Python version; left out: the catalog's default.")
     packages: dict[Annotated[str, Field(pattern=kinds.DISTRIBUTION)], Versions[VersionText]] = Field(
         {}, description="Versions of other packages, over the catalog's pins."

@@ -57,7 +57,7 @@ def words(tmp_path: Path) -> Any:
 
 
 def test_a_session_runs_the_file_on_what_was_drawn(words: Any) -> None:
-    workload = prepared(words)({})
+    workload = prepared(words)({"export": "auto"})
     engine = ReferenceEngine()
     session = serving.session(workload, engine)
 
@@ -73,7 +73,7 @@ def test_a_session_runs_the_file_on_what_was_drawn(words: Any) -> None:
 
 
 def test_batches_are_the_same_by_one_seed_and_differ_among_themselves(words: Any) -> None:
-    first, second = (list(prepared(words)({}).batches()) for _ in range(2))
+    first, second = (list(prepared(words)({"export": "auto"}).batches()) for _ in range(2))
 
     assert len(first) == networks.RING_BATCHES
     assert all(np.array_equal(a[0][0], b[0][0]) for a, b in zip(first, second, strict=True))
@@ -81,21 +81,21 @@ def test_batches_are_the_same_by_one_seed_and_differ_among_themselves(words: Any
 
 
 def test_a_network_needs_a_framework_that_runs_one(words: Any) -> None:
-    workload = prepared(words)({})
+    workload = prepared(words)({"export": "auto"})
 
     assert features.needed(workload) == ["ONNX files", "several inputs"]
 
 
 def test_a_refused_file_is_unsupported_with_the_reason(words: Any) -> None:
     with pytest.raises(Unsupported, match="this release cannot run the network: ValueError: opset 30 is not known"):
-        serving.session(prepared(words)({}), ReferenceEngine("opset 30 is not known"))
+        serving.session(prepared(words)({"export": "auto"}), ReferenceEngine("opset 30 is not known"))
 
 
 def test_another_file_than_the_planned_one_is_a_bad_request(words: Any, tmp_path: Path) -> None:
     exported.saved(exported.image_network(), tmp_path / "words.onnx")
 
     with pytest.raises(BadRequest, match="not those that were planned"):
-        prepared(words)({})
+        prepared(words)({"export": "auto"})
 
 
 def test_the_sum_of_several_files_is_that_of_the_host(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_the_sum_of_several_files_is_that_of_the_host(tmp_path: Path) -> None:
 
 
 def test_outputs_that_are_no_numbers_are_no_measurement(words: Any) -> None:
-    workload = prepared(words)({})
+    workload = prepared(words)({"export": "auto"})
 
     workload.check_outputs([np.array([1, -np.inf], "f4"), np.ones(3, "i8")])
     with pytest.raises(Diverged, match="not all numbers"):
