@@ -95,9 +95,11 @@ class Place:
         """Run the blocks of a page in their order. Raises `AssertionError` if one ends badly."""
         self._tools()
         walk.arrange(self.folder)
-        for text in walk.scripts(page):
+        for text in walk.scripts(
+            page
+        ):  # with a further line, so that the shell itself is the parent of the last command
             ended = subprocess.run(
-                ["bash", "-c", f"set -euo pipefail\n{text}"],
+                ["bash", "-c", f"set -euo pipefail\n{text}\n:"],
                 cwd=self.folder, env=self._variables(walk), capture_output=True, text=True, check=False, input="",
             )  # fmt: skip
             assert ended.returncode == 0, f"{page.name}: {text}{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
