@@ -1,7 +1,6 @@
 """The section of a group on a run's page, with ranking, charts, pairs and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import repeat, zip_longest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
@@ -259,9 +258,10 @@ def _pairs(part: GroupPart, cells: Sequence[CellReport]) -> Iterator[Block]:
 
 def _matrix(group: Group, cells: Sequence[CellReport]) -> Table:
     heads = (Column(""), *(Column(cell.label, is_number=True) for cell in cells))
+    unknown = ((None,) * len(cells),) * len(cells)
     rows = (
-        Row((cell.label, *(_ratio(*pair) for pair in zip_longest(ratios, works))))
-        for cell, ratios, works in zip(cells, group.ratios, group.parity or repeat(()), strict=False)
+        Row((cell.label, *(_ratio(over, work) for over, work in zip(ratios, works, strict=False))))
+        for cell, ratios, works in zip(cells, group.ratios, group.parity or unknown, strict=False)
     )
     level = AT_ITS_LOOK if group.looks else f"{whole_percent(CONFIDENCE)} interval"
     caption = f"Throughput of the row over that of the column, with the {level}"
