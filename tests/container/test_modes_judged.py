@@ -104,7 +104,7 @@ def test_regression_of_tokens_is_found(command: Command, package: str) -> None:
     """Every mode and every size of the frontier is slower, and goodput falls with the limit of the first token."""
     ended = command(
         "regress", "--baseline", f"noop==1,{package}==1.1", "--candidate", f"noop==1,{package}==1.2", "--runtime",
-        "venv", "--repeats", "3", "--idle-wait", "0", "--extra-repeats", "0", "--no-confirm", "--json",
+        "venv", "--repeats", "6", "--idle-wait", "0", "--extra-repeats", "0", "--no-confirm", "--json",
         "--metric", "throughput=40%", "--metric", "time_to_first_token=40%", "--metric", "time_per_output_token=40%",
         "--metric", "goodput=40%",
     )  # fmt: skip
