@@ -67,7 +67,7 @@ def test_frameworks_answer_in_containers(engine: docker.DockerClient, base_image
     assert ended.returncode == 0, ended.stderr[-3000:]
     report = data_of(ended.stdout)
     assert [cell["statuses"] for cell in report["cells"]] == [[["ok", 1]]] * 6
-    assert {pair["work"] for group in report["groups"] for _, pair in group["parity"]} == {"same work"}
+    assert {pair["work"] for group in report["groups"] for _, pair in group["parity"] if pair} == {"same work"}
     (run,) = (path.parent for path in (tmp_path / "results").glob("*/run.json"))
     for cell, result in results(run).items():
         assert result.generation is not None, cell
@@ -96,7 +96,9 @@ def test_frontier_of_tokens_crosses_the_gap(
 
     assert ended.returncode == 0, ended.stderr[-3000:]
     works = [cell["cell"]["workload"] for cell in data_of(ended.stdout)["cells"] if cell["measurement"]]
-    sizes = {mode: [work["batch_size"] for work in works if work["mode"] == mode] for mode in ("infer", "generate")}
+    sizes = {
+        mode: sorted(work["batch_size"] for work in works if work["mode"] == mode) for mode in ("infer", "generate")
+    }
     assert sizes == {"infer": list(SIZES), "generate": list(SIZES)}
     (requests,) = (work for work in works if work["mode"] == "requests")  # a lone client fills the first size alone
     assert requests["load"]["latency_limit_s"] == 1.0
