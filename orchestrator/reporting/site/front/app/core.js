@@ -27,6 +27,9 @@ var bench = { views: {} };
       asked.set(name, load(`data/${name}.js`).then(() => {
         if (!held.has(name)) throw new Error(`data/${name}.js is damaged: publish the site again`);
         return held.get(name);
+      }).catch((error) => {
+        asked.delete(name);  // a server may have it again
+        throw error;
       }));
     }
     return asked.get(name);
