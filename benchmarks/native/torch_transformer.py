@@ -48,7 +48,7 @@ class TorchAttention(torch.nn.Module):
 
     def split(self, values, heads):
         """Map (batch, time, features) to (batch, heads, time, size)."""
-        return values.unflatten(-1, (heads, self.size)).transpose(1, 2)
+        return values.view(*values.shape[:-1], heads, self.size).transpose(1, 2)
 
     def turned(self, values, begin=0):
         """Turn the pairs of (batch, heads, steps, size), the first of which are at the position `begin`."""
@@ -56,7 +56,9 @@ class TorchAttention(torch.nn.Module):
             return values
         first, second = values.chunk(2, dim=-1)
         end = begin + values.shape[2]
-        cosines, sines = (each[begin:end].to(values.dtype) for each in (self.cosines, self.sines))
+        cosines, sines = self.cosines[begin:end], self.sines[begin:end]
+        if cosines.dtype is not values.dtype:
+            cosines, sines = cosines.to(values.dtype), sines.to(values.dtype)
         return torch.cat((first * cosines - second * sines, second * cosines + first * sines), dim=-1)
 
 
