@@ -12,6 +12,7 @@ _SLURM = "tests/slurm/test_page_on_slurm.py"
 _FILES = "tests/slurm/test_images_and_results.py"
 _AIR_GAP = "tests/docker/test_offline_page.py"
 _REGISTRY = "tests/docker/registry/test_images_from_a_registry.py"
+_SERVED = "tests/unit/cli/look/test_serve.py"
 OWN_TESTS: Mapping[str, Mapping[str, str]] = {
     "docs/cluster.md": {"What is needed": _SLURM, "Running": _SLURM, "The report": _SLURM, "Where things are": _FILES},
     "docs/cluster/images.md": {"Images on nodes": _FILES, "Without a shared folder": _FILES},
@@ -22,10 +23,12 @@ OWN_TESTS: Mapping[str, Mapping[str, str]] = {
         "Which release changed it": "tests/unit/workflows/test_hugging_face_page.py",
     },
     "docs/load.md": {"": "tests/unit/load/test_load_page.py", "Judging it": "tests/unit/load/test_load_page.py"},
+    "docs/load/tokens.md": {"Ask for tokens": "tests/unit/load/test_load_page.py"},
     "docs/offline.md": {"At home": _AIR_GAP, "On the other side": _AIR_GAP, "Home again": _AIR_GAP},
     "docs/offline/trust.md": {"Who made it": "tests/docker/test_bundle_self.py"},
     "docs/registry.md": {"Where images are built": _REGISTRY, "On another host": _REGISTRY},
     "docs/regression/bisect.md": {"Which release changed it": "tests/unit/workflows/search/test_search.py"},
+    "docs/serve.md": {"*": _SERVED},
     "docs/serving.md": {"A search over all releases": "tests/unit/workflows/search/test_search_of_chain.py"},
     "docs/tutorial/first-verdict.md": {"*": "tests/container/test_tutorials_without_engine.py"},
     "docs/tutorial/nightly.md": {"*": "tests/container/test_tutorials_without_engine.py"},

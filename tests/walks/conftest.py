@@ -1,11 +1,13 @@
 """What all walks share: wheels of releases, and a cache in which environments stay."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orchestrator.resources import ROOT
+from tests.required import missing
 from tests.walks.fake_releases import write_wheels
 from tests.walks.pages import WALKS
 from tests.walks.place import Place
@@ -24,6 +26,8 @@ def walked(shared: Path, tmp_path: Path) -> Callable[[str], None]:
     """Walk a page in a folder of its own. Every command that it shows has to be run, and to end as the page says."""
 
     def walk(name: str) -> None:
+        if not shutil.which("jq") and any("jq " in script for script in WALKS[name].scripts(ROOT / name)):
+            missing("jq is not installed, which the page calls", "BENCH_REQUIRE_ENGINE")
         (tmp_path / "folder").mkdir()
         calls = Place(tmp_path / "folder", shared / "wheels", shared / "cache").walk(ROOT / name, WALKS[name])
 

@@ -95,9 +95,8 @@ class Place:
         """Run the blocks of a page in their order. Raises `AssertionError` if one ends badly."""
         self._tools()
         walk.arrange(self.folder)
-        for text in walk.scripts(
-            page
-        ):  # with a further line, so that the shell itself is the parent of the last command
+        for text in walk.scripts(page):
+            # A further line keeps the shell itself the parent of the last command.
             ended = subprocess.run(
                 ["bash", "-c", f"set -euo pipefail\n{text}\n:"],
                 cwd=self.folder, env=self._variables(walk), capture_output=True, text=True, check=False, input="",

@@ -70,10 +70,13 @@ def test_frontier_plans_all_of_its_sizes(tmp_path: Path) -> None:
 
 def test_commands_of_the_page_run(command: Program, tmp_path: Path) -> None:  # noqa: F811
     """Every command is run as it stands, with a framework that computes nothing and few requests."""
-    text = re.sub(r"frameworks: .*", "frameworks: [noop==1]", LOAD) + "repeats: 2\nsystems: {cpu: {cpus: 1}}\n"
-    (tmp_path / "load.yaml").write_text(text.replace("    latency_limit", "    requests: 20\n    latency_limit"))
+    for name, matrix in (("load", LOAD), ("answers", TOKENS)):
+        text = re.sub(r"frameworks: .*", "frameworks: [noop==1]", matrix) + "repeats: 2\nsystems: {cpu: {cpus: 1}}\n"
+        text = text.replace("rate: [4, 16]", "rate: [400, 1600]")
+        few = re.sub("^    latency_limit", "    requests: 20\n    latency_limit", text, flags=re.MULTILINE)
+        (tmp_path / f"{name}.yaml").write_text(few)
     further = {"run": ("--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")}
-    for line in COMMANDS.splitlines():
+    for line in (*COMMANDS.splitlines(), FOR_TOKENS.splitlines()[0]):
         program, *words = shlex.split(line)
         code, out, said = command(*words, *further.get(words[0], ()))
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ import pytest
 
 from orchestrator.cli.look.serve import ENDING
 from orchestrator.workflows.serve import shown_address
+from tests.documented import fenced
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.until import LIMIT_S
@@ -61,9 +62,12 @@ def test_a_port_in_use_is_said(command: Program, tmp_path: Path) -> None:
     assert "Address already in use; choose another --port, or 0 for any" in error
 
 
+def serving(folder: Path, *options: str) -> AbstractContextManager[tuple[subprocess.Popen[str], str]]:
+    return started(folder, [sys.executable, "-m", "orchestrator", "serve", "--port", "0", *options])
+
+
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    command = [sys.executable, "-m", "orchestrator", "serve", "--port", "0", *options]
+def started(folder: Path, command: list[str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "HOME": str(folder)}
     process = subprocess.Popen(
         command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -152,3 +156,25 @@ def test_an_open_address_gets_a_token(tmp_path: Path) -> None:
         assert len(place.query.removeprefix("token=")) >= 32
         assert read(local)[0] == 401
         assert read(local, f"/?{place.query}")[0] == 200
+
+
+SHOWN = [
+    line.partition("#")[0].strip()
+    for block in fenced("serve.md", "sh")
+    for line in block.splitlines()
+    if line.startswith("orchestrator ")
+]
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_commands_of_the_page_serve(tmp_path: Path, line: str) -> None:
+    """Every command is run as it stands, at any free port, and at an address that this host has."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "token").write_text("a-token-of-32-characters-or-more")
+    here = line.replace("orchestrator", f"exec {sys.executable} -m orchestrator", 1).replace("10.1.2.3", "127.0.0.3")
+    with started(tmp_path, ["bash", "-c", f"{here} --port 0"]) as (_, address):
+        place = urlsplit(address)
+        at = address if "127.0.0.3" in here else f"http://127.0.0.1:{place.port}"
+
+        assert bool(place.query) is ("--bind" in line)
+        assert read(at, f"/?{place.query}")[0] == 200
