@@ -9,8 +9,10 @@ steps to warm up, as many blocks, and as many steps to a block as our latest rep
 measures how many steps make a block long enough.
 
 Rows that are not in `ALONE` are compared in another way: both sides run at once on one CPU, which the kernel divides
-equally between their containers. What else the machine does slows both alike, where processes that run one after the
-other may differ by a tenth. The samples/s over one's blocks are set against those over the other's blocks meanwhile.
+between their containers. What else the machine does slows both alike, where processes that run one after the other may
+differ by a tenth. The samples over one's blocks are set against those over the other's blocks meanwhile, each by the
+seconds of the CPU that it had, because the kernel gives one side some percent more. These seconds stand for wall time,
+as neither side waits: it would have had far less of the CPU than the other, which is checked.
 The script is frozen after its first block until ours warms up, so that both have trained as long: a step may take
 longer once a model has learned (PyTorch 1.3.0: 2 to 4 % after 900 steps).
 
@@ -107,6 +109,8 @@ ONE_CPU = System("cpu", cpus=1, memory_bytes=SYSTEM.memory_bytes)
 """System of the rows whose sides share a CPU."""
 LATEST_S = 1.0
 """A phase of a repeat is heard of so much later, at most."""
+LEAST_SHARE = 0.8
+"""The least CPU time of one side as a share of the other's. A side that waits leaves more of the CPU to the other."""
 LONGER = 6
 """A hand-written loop next to a repeat has so many times its blocks, as it is to end after it."""
 LOOPS = {"keras3": "keras", "keras_mxnet": "keras"}
@@ -166,7 +170,7 @@ class Loop:
     work: Work
 
     def begin(self, pace: Pace, name: str = "") -> "subprocess.Popen[str]":
-        """Begin it in a container, which may have a name. It prints a line for each block: samples/s, begin and end."""
+        """Begin it in a container, which may have a name. It prints a line for each block, as `Block` has it."""
         allocation = allocate(self.system, inventory())
         assert isinstance(allocation, Allocation), allocation
         cpus = ",".join(str(cpu) for cpu in allocation.cpus)
@@ -191,11 +195,12 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a hand-written loop, with its moments in seconds by the kernel's monotonic clock."""
+    """A block of a hand-written loop, with its moments by the kernel's monotonic clock and its CPU time, in seconds."""
 
     speed: float
     begin: float
     end: float
+    cpu_s: float
 
     @classmethod
     def read(cls, line: str) -> "Block":
@@ -224,7 +229,7 @@ class Steady:
 
 
 def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) -> tuple[float, float]:
-    """Return our samples/s, and those of a loop meanwhile, on a CPU that both share."""
+    """Return our samples/s of CPU time, and those of a loop meanwhile, on a CPU that both share."""
     container = f"bench-loop-{os.getpid()}"
     with loop.begin(replace(pace, warmup=1, blocks=LONGER * pace.blocks), container) as process:
         assert process.stdout
@@ -241,11 +246,19 @@ def next_to(loop: Loop, ours: Callable[[], Result], steady: Steady, pace: Pace) 
     meanwhile = [block for block in theirs if block.begin > steady.begin and block.end < end]
     # Its last block may be cut off.
     assert len(theirs) + 1 < LONGER * pace.blocks, "the hand-written loop ended before the repeat"
-    print(f"  blocks: {len(blocks)}, {len(meanwhile)} meanwhile of {len(theirs)}", file=sys.stderr, flush=True)
     assert meanwhile, "no block of the hand-written loop is within those of the repeat"
-    seconds = sum(block.end - block.begin for block in meanwhile)
+    shares = (
+        sum(block.cpu_s for block in blocks) / sum(block.wall_s for block in blocks),
+        sum(block.cpu_s for block in meanwhile) / sum(block.end - block.begin for block in meanwhile),
+    )
+    counted = f"{len(blocks)} blocks, {len(meanwhile)} meanwhile of {len(theirs)}"
+    print(f"  {counted}; of the CPU {shares[0]:.3f} and {shares[1]:.3f}", file=sys.stderr, flush=True)
+    assert min(shares) >= LEAST_SHARE * max(shares), "one side waited, so that its CPU time says too little"
     samples = sum(block.speed * (block.end - block.begin) for block in meanwhile)
-    return sum(block.samples for block in blocks) / sum(block.wall_s for block in blocks), samples / seconds
+    return (
+        sum(block.samples for block in blocks) / sum(block.cpu_s for block in blocks),
+        samples / sum(block.cpu_s for block in meanwhile),
+    )
 
 
 def written(work: Work) -> bytes:
@@ -305,7 +318,7 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     else:
         both = [next_to(loop, repeat, steady, paces[0]) for _ in range(pairs)]
         values = [first for first, _ in both], [second for _, second in both]
-    where = "" if is_alone else ", both at once on one CPU"
+    where = "" if is_alone else ", both at once on one CPU, by its seconds"
     title = f"{work}, {framework.label}{where}"
     fixed = f", both with {' '.join(variables(options))}" if options else ""
     other = f"hand-written loop, same image{fixed}"

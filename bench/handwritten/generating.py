@@ -5,8 +5,6 @@ time, and else comes by chance.
 """
 
 import argparse
-import sys
-import time
 
 import numpy as np
 
@@ -51,13 +49,13 @@ def angles(length):
 
 
 def run(generate, batches, args):
-    """Generate after each prompt in turn, and print the tokens/s of every so many generations, with both moments."""
+    """Generate after each prompt in turn, and report the tokens of every so many generations."""
+    import learnable  # which lies beside this file in a container, and elsewhere in a package
+
     for number in range(args.warmup):
         generate(batches[number % len(batches)])
     for start in range(0, args.steps, args.every):
-        tic = time.perf_counter()
+        tic = learnable.now()
         for number in range(start, start + args.every):
             generate(batches[number % len(batches)])
-        toc = time.perf_counter()
-        print(args.every * args.batch * args.output / (toc - tic), tic, toc)
-        sys.stdout.flush()
+        learnable.report(args.every * args.batch * args.output, tic)

@@ -6,7 +6,6 @@ On a GPU it computes in float32 without TF32.
 import argparse
 import functools
 import os
-import time
 
 import jax
 import jax.numpy as jnp
@@ -60,6 +59,6 @@ def train(state, first, count):
 
 state = train((weights, variables, moments), 0, args.warmup)
 for start in range(0, args.steps, args.every):
-    tic = time.perf_counter()
+    tic = learnable.now()
     state = train(state, start, args.every)
     learnable.report(args.every * args.batch, tic)

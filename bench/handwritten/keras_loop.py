@@ -5,7 +5,6 @@ All blocks are steps of one epoch, because `fit` begins an epoch with work that 
 
 import argparse
 import os
-import time
 
 import keras
 import learnable
@@ -70,7 +69,7 @@ class Speeds(keras.callbacks.Callback):
             mxnet.nd.waitall()  # the loss is there before the update
         if self.tic is not None:
             learnable.report(args.every * args.batch, self.tic)
-        self.tic = time.perf_counter()
+        self.tic = learnable.now()
 
 
 set_threads()

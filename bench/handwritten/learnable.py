@@ -49,8 +49,13 @@ def token_batches(batch_size, count, shape, classes, tokens):
         yield np.where(rng.random_sample(others.shape) < 0.5, own[labels], others), labels
 
 
+def now():
+    """Return this moment by `time.perf_counter`, and the CPU time of this process so far."""
+    return time.perf_counter(), time.process_time()
+
+
 def report(samples, tic):
-    """Print a block that began at `tic` and ends now: its samples/s, and both moments by `time.perf_counter`."""
-    toc = time.perf_counter()
-    print(samples / (toc - tic), tic, toc)
+    """Print a block that began at `tic` and ends now: its samples/s, both moments, and the CPU time between them."""
+    (begin, cpu_begin), (end, cpu_end) = tic, now()
+    print(samples / (end - begin), begin, end, cpu_end - cpu_begin)
     sys.stdout.flush()

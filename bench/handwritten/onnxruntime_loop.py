@@ -1,7 +1,6 @@
 """Inference in ONNX Runtime, of the file in the home folder."""
 
 import argparse
-import time
 from pathlib import Path
 
 import learnable
@@ -27,6 +26,6 @@ def infer(first, count):
 
 infer(0, args.warmup)
 for start in range(0, args.steps, args.every):
-    tic = time.perf_counter()
+    tic = learnable.now()
     infer(start, args.every)
     learnable.report(args.every * args.batch, tic)

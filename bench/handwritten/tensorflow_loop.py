@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import time
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 
@@ -89,6 +88,6 @@ def train(first, count):
 
 train(0, args.warmup)
 for start in range(0, args.steps, args.every):
-    tic = time.perf_counter()
+    tic = learnable.now()
     train(start, args.every)
     learnable.report(args.every * args.batch, tic)
