@@ -28,7 +28,11 @@ RULES = ModeRules(
     step="a request",
     takes_load=True,
     by_tokens=ModeRules(
-        metrics=(*(metric for metric in _ANSWERED if metric.name != "loss"), FIRST_TOKEN, PER_TOKEN),
+        metrics=(
+            *(metric for metric in _ANSWERED if metric.name not in {"loss", "latency_p90"}),
+            FIRST_TOKEN,
+            PER_TOKEN,
+        ),
         columns=(GOODPUT, *_OF_TOKENS, ENERGY),
         parity=GENERATION,
         step="a request",

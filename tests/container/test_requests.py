@@ -19,7 +19,14 @@ def test_container_and_host_share_fields_and_defaults() -> None:
     ours = contract.request(minimal)._asdict()
     request = Request.model_validate(minimal)
     only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes}
-    only_off_default |= {"cpu_devices": 1, "largest_batch": False, "network": None, "load": None, "generation": None}
+    only_off_default |= {
+        "cpu_devices": 1,
+        "largest_batch": False,
+        "network": None,
+        "load": None,
+        "generation": None,
+        "trains": True,
+    }
 
     assert ours == request.model_dump(mode="json", by_alias=True) | only_off_default
 

@@ -41,7 +41,8 @@ class Finder:
             run(module)
             module.OPTIONS = options
             module.OFFERS |= {{"ONNX files"}}
-            module._Session.step = staticmethod(step)
+            for each in ("step", "prefill", "decode"):
+                setattr(module._Session, each, staticmethod(step))
             module._Session.short_blocks = False
 
         spec.loader.exec_module = exec_module

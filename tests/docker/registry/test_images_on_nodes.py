@@ -130,7 +130,7 @@ def test_images_come_to_a_node_once(way: str, node: FarSide, shared: Path, base_
 
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert outcomes(run) == [("ok", ""), ("ok", "")]
-    said = "pulling " if way == "registry" else f"loaded {IMAGE} from {shared}/carried"
+    said = "note: pulling " if way == "registry" else f"loaded {IMAGE} from {shared}/carried"
     assert (first.stderr.count(said), second.stderr.count(said)) == (1, 0)
     record = json.loads((run / "parts" / "000" / "node7" / "run.json").read_text())
     assert record["images"] == {"kind": way, "place": str(shared / ("images.json" if way == "registry" else "carried"))}
@@ -192,7 +192,7 @@ def test_other_commands_pull_images_too(
     ended = node.run(sys.executable, "-m", "orchestrator", *words, *source, *more, environment=node.environment(**own))
 
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr.count("pulling ") == 1
+    assert ended.stderr.count("note: pulling ") == 1
     records = [json.loads(path.read_text()) for path in tmp_path.glob("*/run.json")]
     assert [record["images"]["kind"] for record in records] == ["registry"] * (words != ("build",))
 

@@ -17,6 +17,7 @@ import pytest
 from registry_server import PASSWORD, USER, Registry, free_port, missing, registry
 
 from orchestrator.engine.images import remove, tag
+from orchestrator.engine.pulled_bytes import untold
 from orchestrator.engine.registry import pull, push
 from orchestrator.engine.registry_errors import (
     CertificateError,
@@ -79,7 +80,7 @@ def test_an_address_without_a_registry(engine: docker.DockerClient, images: dict
     with pytest.raises(NoRegistryError):
         _pushed(engine, images, place)
     with pytest.raises(NoRegistryError):
-        pull(engine, f"{place}/x@sha256:{'0' * 64}", stopped=_never)
+        pull(engine, f"{place}/x@sha256:{'0' * 64}", stopped=_never, fetched=untold)
 
 
 def test_a_registry_without_tls(engine: docker.DockerClient, images: dict[str, str], tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_a_registry_without_tls(engine: docker.DockerClient, images: dict[str, s
         with pytest.raises(PlainHttpError, match=re.escape(f'"insecure-registries": ["{place}"]')):
             _pushed(engine, images, place)
         with pytest.raises(PlainHttpError):
-            pull(engine, f"{place}/x@sha256:{'0' * 64}", stopped=_never)
+            pull(engine, f"{place}/x@sha256:{'0' * 64}", stopped=_never, fetched=untold)
 
 
 def test_a_certificate_of_nobody(engine: docker.DockerClient, images: dict[str, str], tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_an_image_that_is_not_there(engine: docker.DockerClient, images: dict[st
 
         for name in (REPOSITORY, "bench-test-registry/other"):
             with pytest.raises(NotInRegistryError):
-                pull(engine, f"{served.address}/{name}@sha256:{'0' * 64}", stopped=_never)
+                pull(engine, f"{served.address}/{name}@sha256:{'0' * 64}", stopped=_never, fetched=untold)
 
 
 def test_a_user_without_credentials(engine: docker.DockerClient, images: dict[str, str], tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_a_user_without_credentials(engine: docker.DockerClient, images: dict[st
         with pytest.raises(DeniedError, match=f"docker login {served.address}"):
             _pushed(engine, images, served.address)
         with pytest.raises(DeniedError):
-            pull(engine, f"{served.address}/{REPOSITORY}@sha256:{'0' * 64}", stopped=_never)
+            pull(engine, f"{served.address}/{REPOSITORY}@sha256:{'0' * 64}", stopped=_never, fetched=untold)
 
 
 PUSH = """
