@@ -11,6 +11,7 @@ import pytest
 from far_support import FarSide
 from whole_command import ONCE, orchestrator
 
+from orchestrator.analysis.frontier import first_sizes
 from orchestrator.modes.parts.frontier import SIZES
 from orchestrator.results.container_answers import read_result
 from tests.envelopes import data_of
@@ -78,7 +79,7 @@ def test_frameworks_answer_in_containers(engine: docker.DockerClient, base_image
 def test_frontier_of_tokens_crosses_the_gap(
     engine: docker.DockerClient, far: FarSide, base_image: str, tmp_path: Path
 ) -> None:
-    """A bundle carries the frontier, the lengths and the load. The far side knows no rounds, and measures all sizes."""
+    """A bundle carries the frontier, the lengths and the load. The far side measures the sizes that it needs."""
     assert engine.ping()
     near = tmp_path / "near"
     near.mkdir()
@@ -96,10 +97,9 @@ def test_frontier_of_tokens_crosses_the_gap(
 
     assert ended.returncode == 0, ended.stderr[-3000:]
     works = [cell["cell"]["workload"] for cell in data_of(ended.stdout)["cells"] if cell["measurement"]]
-    sizes = {
-        mode: sorted(work["batch_size"] for work in works if work["mode"] == mode) for mode in ("infer", "generate")
-    }
-    assert sizes == {"infer": list(SIZES), "generate": list(SIZES)}
+    for mode in ("infer", "generate"):
+        sizes = {work["batch_size"] for work in works if work["mode"] == mode}
+        assert set(first_sizes(SIZES)) <= sizes < set(SIZES), mode
     (requests,) = (work for work in works if work["mode"] == "requests")  # a lone client fills the first size alone
     assert requests["load"]["latency_limit_s"] == 1.0
     assert requests["generation"] == {"prompt": 8, "output": 4}
