@@ -20,7 +20,7 @@ class TorchDecoder:
         calls = [self._call(layer, module) for layer, module in zip(layers, made)]
         # The score of a token is asked of the last step alone.
         calls[-1] = lambda inputs: made[-1](inputs[:, -1])
-        self._calls = calls
+        self._steps = list(zip(self._walk, calls))
 
     def begin(self):
         """Begin anew, with nothing before the next step."""
@@ -32,8 +32,8 @@ class TorchDecoder:
             raise Unsupported("a prompt comes before all other steps")
         values = [None] * self._count
         values[0] = tokens
-        for (taken, into), call in zip(self._walk, self._calls):
-            values[into] = call(*[values[each] for each in taken])
+        for (taken, into), call in self._steps:
+            values[into] = call(values[taken[0]]) if len(taken) == 1 else call(*[values[each] for each in taken])
         self._position += tokens.shape[1]
         return values[self._walk[-1][1]]
 

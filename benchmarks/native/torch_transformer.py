@@ -48,7 +48,7 @@ class TorchAttention(torch.nn.Module):
 
     def split(self, values, heads):
         """Map (batch, time, features) to (batch, heads, time, size)."""
-        return values.view(*values.shape[:-1], heads, self.size).transpose(1, 2)
+        return values.view(values.shape[0], -1, heads, self.size).transpose(1, 2)
 
     def turned(self, values, begin=0):
         """Turn the pairs of (batch, heads, steps, size), the first of which are at the position `begin`."""
