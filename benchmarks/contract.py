@@ -90,7 +90,7 @@ def _listed(names):
 
 
 LIMITS = ("latency_limit_s", "first_token_limit_s", "per_token_limit_s")
-"""What makes an answer a good one: the time of all of it, to its first token, and of each further one."""
+"""The limits of a good answer: the time of all of it, to its first token, and of each further one."""
 _OPTIONALOF_LOADS = ("concurrency", "rate") + LIMITS
 OF_LOADS = {"scenario", "requests"}.union(_OPTIONALOF_LOADS)
 

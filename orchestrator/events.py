@@ -97,7 +97,7 @@ class RepeatFinished(LaterFields):
     largest_batch: int | None = None
     """Samples of the largest batch that fits, in place of a throughput; None if it was not looked for."""
     counts: str = "sample"
-    """What its throughput counts: samples, the tokens of a generation, or requests for them."""
+    """The unit of its throughput: samples, the tokens of a generation, or requests for them."""
 
 
 @dataclass(frozen=True, slots=True)

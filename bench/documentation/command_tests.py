@@ -1,4 +1,4 @@
-"""Which test runs each command that a page shows, and the few that no test runs, each with its reason."""
+"""The test that runs each command that a page shows, and the few commands that no test runs, with their reasons."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

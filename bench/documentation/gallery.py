@@ -60,7 +60,7 @@ class Shown:
     address: str
     height: int = DESKTOP["height"]
     scroll: str = ""
-    """What the picture begins with, if not with the top of the page."""
+    """The element that the picture begins with; empty for the top of the page."""
 
 
 def site_views(results: Path) -> list[Shown]:

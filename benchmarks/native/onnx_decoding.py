@@ -85,7 +85,7 @@ def _nodes(given, around, last):
 
 
 class _Around(onnx_transformer.Nodes):
-    """What all layers share: the positions of the next steps, what each of them sees, and how far it is turned."""
+    """The inputs that all layers share: the positions of the next steps, what each of them sees, and its angles."""
 
     def __init__(self, layers):
         super().__init__(onnx.Given(None, "around", [], "", []))

@@ -67,7 +67,7 @@ def generator(workload, engine):
 
 
 class _Session:
-    """What sessions of models and of networks have in common. Every step is synchronous."""
+    """The common part of sessions of models and of networks. Every step is synchronous."""
 
     short_blocks = False
 

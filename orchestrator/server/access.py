@@ -1,4 +1,4 @@
-"""Who may read: the names that this server answers to, and the token that it asks for."""
+"""The right to read: the names that this server answers to, and the token that it asks for."""
 
 import hashlib
 import hmac

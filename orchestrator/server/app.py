@@ -39,7 +39,7 @@ _FOR_EVER = "private, max-age=31536000, immutable"
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What is served: the folder of a site, which is brought up to date meanwhile."""
+    """The pages that are served, from the folder of a site that is brought up to date meanwhile."""
 
     site: Path
 

@@ -20,12 +20,12 @@ _REST = 50
 _MOST_OVER = 8
 """Runs that are shown after their end."""
 _BROKEN = (ArithmeticError, LookupError, OSError, TypeError, ValueError)
-"""What a file of events may lead to that somebody else has written."""
+"""The errors that a file of events may lead to, if somebody else has written it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """What is new of a run, or in `whole` all of it."""
+    """The news of a run, or its whole state if `whole`."""
 
     run: str
     head: State

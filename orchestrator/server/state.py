@@ -1,4 +1,4 @@
-"""What a run is doing, as the page shows it: plain values, in which every text is clean and short."""
+"""The state of a run, as the page shows it: plain values, in which every text is clean and short."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ State = dict[str, Any]
 
 @dataclass(slots=True)
 class Story:
-    """What the events of a run have told so far."""
+    """The progress of a run by its events so far."""
 
     progress: Progress = field(default_factory=Progress)
     began: float | None = None

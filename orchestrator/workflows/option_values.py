@@ -37,7 +37,7 @@ INTERFERENCE_ROUNDS = 8
 FLEET_ROUNDS = 8
 """Times that every node of a fleet measures the same cells."""
 SERVE_ADDRESS, SERVE_PORT = "127.0.0.1", 8765
-"""Where `serve` listens."""
+"""The address that `serve` listens at."""
 SITES = "sites"
 """The folder of served sites in the cache."""
 KEEP_LAST = 1

@@ -35,7 +35,7 @@ class ServeOptions:
     port: int = option_values.SERVE_PORT
     """The port to listen at, 0 for any that is free."""
     token: str = ""
-    """What viewers have to know. One is made for an address that other machines reach."""
+    """The secret that viewers need. One is made for an address that other machines reach."""
     site: Path | None = None
     """The folder of the site, by default one in the cache."""
     nights: Sequence[Path] = ()

@@ -131,7 +131,7 @@ def test_open_loop_counts_all_that_waited() -> None:
 
 
 def test_batch_waits_for_no_request() -> None:
-    """What waits is generated together, and what comes meanwhile waits for all of its tokens: no prompt joins."""
+    """Prompts that wait are generated together. Prompts that come meanwhile wait for all of these tokens."""
     measurement = measured(same, 4, scenario="closed", concurrency=8, requests=400)
 
     block = measurement.blocks[0]

@@ -40,7 +40,7 @@ class ReferenceEngine:
 
 
 def request(path: Path, feed: NetworkFeed, **changes: Any) -> Any:
-    """What a container is asked of an ONNX file, as the host spells it out."""
+    """Return the request for an ONNX file, as the host spells it out."""
     network, mistakes = read(path, "ours", feed)
     assert network is not None, mistakes
     plain = Request(

@@ -1,4 +1,4 @@
-"""What all walks share: wheels of releases, and a cache in which environments stay."""
+"""The wheels of releases that all walks share, and a cache in which environments stay."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What each page needs for its commands to run here. A page that is not here is run by a test of its own."""
+"""The needs of each page for its commands to run here. A page that is not here is run by a test of its own."""
 
 from collections.abc import Mapping
 

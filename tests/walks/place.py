@@ -44,7 +44,7 @@ STANDING_IN = ("bencher", "curl", "docker", "make", "man", "npm", "pip", "pytest
 
 @dataclass(frozen=True)
 class Walk:
-    """What a page assumes to be there, and how its commands may end."""
+    """The files that a page assumes, and the ways in which its commands may end."""
 
     arrange: Callable[[Path], object] = lambda folder: None
     """Put the files into the folder that the page speaks of."""

@@ -85,7 +85,7 @@ class Progress:
     throughput: float | None = None
     """Samples/s of the repeat that ended last, or what else it counts."""
     counts: str = "sample"
-    """What that repeat counts."""
+    """The unit of the throughput of that repeat."""
     last: Outcome | None = None
     disturbance: Outcome | None = None
     """The last one that something else disturbed."""

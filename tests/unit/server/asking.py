@@ -15,7 +15,7 @@ OPEN = Access("127.0.0.1", 8765)
 
 @dataclass
 class Answer:
-    """What came back."""
+    """The answer to a request."""
 
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Who may read: names of hosts, pages from elsewhere, tokens and cookies."""
+"""The right to read: names of hosts, pages from elsewhere, tokens and cookies."""
 
 from pathlib import Path
 

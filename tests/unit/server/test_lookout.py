@@ -211,7 +211,7 @@ def test_hostile_texts_are_clean_and_short(tmp_path: Path, watching: Watching, b
 
 
 def test_no_log_from_elsewhere_is_read(tmp_path: Path, watching: Watching, begin: Begin) -> None:
-    """What was measured may name any file, and put links in the place of folders."""
+    """A run may name any file, and put links in the place of folders."""
     tell = begin("run")
     secret = tmp_path / "secret"
     secret.mkdir()

@@ -1,4 +1,4 @@
-"""When a served site is brought up to date."""
+"""The moments at which a served site is brought up to date."""
 
 from collections.abc import Iterator
 from contextlib import closing
