@@ -13,14 +13,13 @@ was, and the runs stay.
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.kept_run import kept_run
 from orchestrator.analysis.estimates import Estimate, estimate
 from orchestrator.analysis.frontier import TOLERANCE, FrontierPoint, best_under, expected, known_by, on_frontier
 from orchestrator.modes.parts.frontier import SIZES
@@ -83,22 +82,9 @@ def main() -> None:
 
 def _measured_row(folder: Path, row: Searched, runtime: str) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
-    found = measured(folder, "frontier", row.matrix("frontier", "frontier"), runtime)
-    grid = measured(folder, "grid", row.matrix("grid", json.dumps(SIZES)), runtime)
+    found = points(kept_run(folder, "frontier", row.matrix("frontier", "frontier"), runtime))
+    grid = points(kept_run(folder, "grid", row.matrix("grid", json.dumps(SIZES)), runtime))
     return figure(row, found, grid)
-
-
-def measured(folder: Path, name: str, matrix: str, runtime: str) -> Mapping[str, Series]:
-    """Return the points of a run by system, which goes on if it was begun before."""
-    file, results = folder / f"{name}.yaml", folder / name
-    file.write_text(matrix)
-    command = [sys.executable, "-m", "orchestrator", "run", f"--results={results}", "--json"]
-    begun = results.exists() and any(results.glob("*/run.json"))
-    command += ["--resume=latest"] if begun else [f"--file={file}", f"--runtime={runtime}"]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    if ended.returncode not in {0, 1}:
-        raise SystemExit(f"orchestrator run ended with {ended.returncode}")
-    return points(json.loads(ended.stdout)["data"])
 
 
 def points(report: Mapping[str, Any]) -> dict[str, dict[int, FrontierPoint]]:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.kept_run import kept_run
 from bench.rows import Row, share
 from orchestrator.analysis.allocation import Cost
 from orchestrator.analysis.estimates import estimate
@@ -58,26 +59,10 @@ def main() -> None:
         folder = (options.keep or Path(scratch)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
         pilot = MATRIX.format(repeats=options.pairs or options.pilot)
-        measured(folder, "pilot", pilot, options.runtime)
+        kept_run(folder, "pilot", pilot, options.runtime)
         planned = planned_by(folder, options.wanted)
-        report = measured(folder, "planned", pilot + included(planned), options.runtime)
+        report = kept_run(folder, "planned", pilot + included(planned), options.runtime)
     print(json.dumps(figures(planned, half_widths(report), options.wanted)))
-
-
-def measured(folder: Path, name: str, matrix: str, runtime: str) -> dict[str, Any]:
-    """Return the report of a run, which goes on if it was begun before."""
-    (folder / f"{name}.yaml").write_text(matrix)
-    results = folder / name
-    command = [sys.executable, "-m", "orchestrator", "run", "--results", str(results), "--json"]
-    if results.exists() and any(results.glob("*/run.json")):
-        command += ["--resume", "latest"]
-    else:
-        command += ["--file", str(folder / f"{name}.yaml"), "--runtime", runtime]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    if ended.returncode not in {0, 1}:
-        raise SystemExit(f"orchestrator run ended with {ended.returncode}")
-    document: dict[str, Any] = json.loads(ended.stdout)["data"]
-    return document
 
 
 def planned_by(folder: Path, wanted: str) -> list[dict[str, Any]]:
