@@ -24,6 +24,7 @@ from benchmarks.native import (
     precision_fact,
     require_float32_rows,
     torch_decoding,
+    torch_steps,
     torch_transformer,
 )
 from benchmarks.native import torch as native
@@ -90,12 +91,12 @@ class _Session:
         self.batches = feeds.batches(workload, self._placed, TorchLoader(self._moved, self._device.type == "cuda"))
         trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
         self.parameters = sum(parameter.numel() for parameter in trained)
-        self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None
+        self._optimizer = torch_steps.make_optimizer(trained, workload.optimizer) if workload.training else None
         self._inferring = self._computing(workload)
         network = replica.wrapped(self._network) if replica else self._inferring
         self.averaging = replica.averaging if replica else None
         forward = self._forward(_compile(network) if self._compiled else network)
-        self.step = self._training_step(forward, workload) if workload.training else _inference_step(forward)
+        self.step = self._training_step(forward, workload) if workload.training else torch_steps.inference_step(forward)
 
     def _computing(self, workload):
         """Return the network that computes logits, which is another one than holds the weights if it is quantised."""
@@ -109,8 +110,9 @@ class _Session:
         return network
 
     def _training_step(self, forward, workload):
-        loss_of = _loss(workload.loss, native.l2_terms(self._layers, self._made))
-        return _training_step(forward, loss_of, self._optimizer, _schedule(self._optimizer, workload.optimizer))
+        loss_of = torch_steps.make_loss(workload.loss, native.l2_terms(self._layers, self._made))
+        schedule = torch_steps.make_schedule(self._optimizer, workload.optimizer)
+        return torch_steps.training_step(forward, loss_of, self._optimizer, schedule)
 
     def _place(self, training):
         self._network.to(self._device).train(training)
@@ -237,7 +239,7 @@ class _Session:
             "threads": torch.get_num_threads(),
             "device": self.device_in_use(),
             "execution": "torch.compile" if self._compiled else "eager",
-            "optimizer_form": _form(self._optimizer),
+            "optimizer_form": torch_steps.optimizer_form(self._optimizer),
             "libraries": [name for name in ("mkldnn", "mkl", "openmp") if _has_library(name)],
         }
         if self._device.type == "cuda":
@@ -269,7 +271,7 @@ class _Generator(_Session):
         # The last token has no step after it.
         decoder = torch_decoding.TorchDecoder(self._layers, self._made, sum(workload.generation) - 1)
         self._decoder, self._next = decoder, self._forward(decoder)
-        without_gradients = _without_gradients()
+        without_gradients = torch_steps.without_gradients()
         self.prefill, self.decode = without_gradients(self._prefill), without_gradients(self._decode)
 
     def _prefill(self, prompt):
@@ -351,100 +353,3 @@ def _graph_breaks():
 
 def _taking_all(network):
     return lambda inputs: network(*inputs)
-
-
-def _loss(name, terms):
-    """Return the loss of outputs and labels, with the L2 terms of weights if there are any."""
-    loss_of = torch.nn.MSELoss() if name == "mean_squared_error" else torch.nn.CrossEntropyLoss()
-    if name == "next_token":
-        loss_of = _of_steps(loss_of)
-    if not terms:
-        return loss_of
-
-    def with_terms(outputs, labels):
-        return loss_of(outputs, labels) + sum(factor * weight.pow(2).sum() for factor, weight in terms)
-
-    return with_terms
-
-
-def _of_steps(loss_of):
-    """Return the loss of logits (batch, time, tokens), each step of which is a sample to the loss of flat ones."""
-    return lambda outputs, labels: loss_of(outputs.flatten(0, 1), labels.flatten())
-
-
-def _schedule(optimizer, settings):
-    """Return what changes the learning rate after each step, or None for a rate that stays."""
-    decay = settings.get("decay")
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0 / (1.0 + decay * step)) if decay else None
-
-
-def _training_step(forward, loss_of, optimizer, schedule):
-    def step(batch):
-        inputs, labels = batch
-        optimizer.zero_grad()
-        loss = loss_of(forward(inputs), labels)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    def decaying(batch):
-        loss = step(batch)
-        schedule.step()
-        return loss
-
-    return decaying if schedule else step
-
-
-def _without_gradients():
-    # `inference_mode` came with PyTorch 1.9; `no_grad` saves less bookkeeping.
-    return getattr(torch, "inference_mode", torch.no_grad)()
-
-
-def _inference_step(forward):
-    @_without_gradients()
-    def step(batch):
-        return forward(batch[0])
-
-    return step
-
-
-def _optimizer(parameters, settings):
-    rate = settings["learning_rate"]
-    if settings["name"] == "adam":
-        betas = (settings["beta_1"], settings["beta_2"])
-        return _fused(torch.optim.Adam, parameters, lr=rate, betas=betas, eps=settings["epsilon"])
-    if settings["name"] == "rmsprop":
-        # PyTorch adds epsilon outside the root: `optimizers` says why it stands here unsquared.
-        return torch.optim.RMSprop(parameters, lr=rate, alpha=settings["rho"], eps=settings["epsilon"])
-    if settings["name"] == "adadelta":
-        return torch.optim.Adadelta(parameters, lr=rate, rho=settings["rho"], eps=settings["epsilon"])
-    if _loses_updates(parameters):
-        return torch.optim.SGD(parameters, lr=rate, momentum=settings["momentum"])
-    return _fused(torch.optim.SGD, parameters, lr=rate, momentum=settings["momentum"])
-
-
-def _loses_updates(parameters):
-    """Return whether fused SGD leaves these weights as they are.
-
-    It does so with whole vectors of bfloat16 on a CPU (seen with 2.13).
-    """
-    return any(weight.dtype == torch.bfloat16 and not weight.is_cuda for weight in parameters)
-
-
-def _fused(optimizer, parameters, **settings):
-    """Make the optimizer in its fused form, which PyTorch has for CPUs since 2.4, or else in its default form."""
-    try:
-        return optimizer(parameters, fused=True, **settings)
-    except (TypeError, RuntimeError):
-        return optimizer(parameters, **settings)
-
-
-def _form(optimizer):
-    """Return the name of the implementation that an optimizer runs, or None in inference."""
-    if optimizer is None:
-        return None
-    if optimizer.defaults.get("fused"):
-        return "fused"
-    # Left to itself, PyTorch takes the foreach form for weights on a GPU only.
-    on_gpu = optimizer.param_groups[0]["params"][0].is_cuda
-    return "foreach" if on_gpu and "foreach" in optimizer.defaults else "for-loop"

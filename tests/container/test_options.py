@@ -282,7 +282,7 @@ def test_torch_compile_without_a_compiler_is_unsupported(refused: Callable[..., 
 
 @of("tensorflow", "torch", "jax", "mxnet")
 def test_unknown_value_of_an_option_is_refused(refused: Callable[..., tuple[int, str]]) -> None:
-    assert refused(precision="fp8") == (5, "option 'precision' is one of fp32, bf16, amp, not 'fp8'")
+    assert refused(precision="fp8") == (5, "option 'precision' is one of fp32, tf32, bf16, amp, not 'fp8'")
 
 
 @of("jax")
