@@ -23,8 +23,9 @@ import docker
 
 from bench.pairs import Ratio, compare, emit, interleave
 from orchestrator import resources
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
-from orchestrator.domain import BuildSettings, Framework, ImageSpec
+from orchestrator.domain import Framework, ImageSpec
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import remove, remove_steps
 from orchestrator.events import ignore

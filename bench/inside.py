@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator import resources
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
 from orchestrator.devices import idle, inventory
 from orchestrator.domain import (
-    BuildSettings,
     Cell,
     Duration,
     Framework,

@@ -21,9 +21,10 @@ from typing import Any
 from bench.records import ROOT, conditions, where
 from orchestrator import matrix, modes, planning, resources
 from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load, load_models
 from orchestrator.devices import allocate, inventory
-from orchestrator.domain import BuildSettings, Cell, OptionValue, Plan
+from orchestrator.domain import Cell, OptionValue, Plan
 from orchestrator.engine.client import connect
 from orchestrator.events import BuildFinished, Event, Notice
 from orchestrator.planning.ids import option_text

@@ -29,8 +29,9 @@ from bench import inside
 from bench.frameworks import OPTIONS
 from bench.pairs import UNBOUNDED, compare, interleave
 from orchestrator import __version__
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import host_facts, inventory
-from orchestrator.domain import BuildSettings, Duration, Framework, Outcome, Plan, System
+from orchestrator.domain import Duration, Framework, Outcome, Plan, System
 from orchestrator.events import Event, Listener
 from orchestrator.reporting.live.recorded import recorded
 from orchestrator.results.records import RunRecord, plan_to_json

@@ -18,6 +18,7 @@ from benchmarks.native import (
     PRECISIONS,
     alike,
     mxnet_decoding,
+    mxnet_steps,
     mxnet_transformer,
     one_of,
     operators,
@@ -76,8 +77,12 @@ class _Session:
         self.batches = feeds.batches(workload, place, GluonLoader(self._context))
         self.parameters = native.count(network)
         forward = (lambda inputs: network(*inputs)) if len(workload.inputs) > 1 else network
-        forward = _in_float32(forward) if self._mixed else forward
-        self.step = self._training_step(network, forward, workload) if workload.training else _inference_step(forward)
+        forward = mxnet_steps.in_float32(forward) if self._mixed else forward
+        self.step = (
+            self._training_step(network, forward, workload)
+            if workload.training
+            else mxnet_steps.inference_step(forward)
+        )
         mx.nd.waitall()
 
     def _pair(self, inputs, labels):
@@ -102,8 +107,8 @@ class _Session:
         if self._hybrid:
             loss_of.hybridize(**STATIC)
         terms = native.l2_terms(self._layers, self._blocks)
-        loss_of = _with_terms(loss_of, terms) if terms else loss_of
-        name, settings = _optimizer(workload.optimizer)
+        loss_of = mxnet_steps.with_terms(loss_of, terms) if terms else loss_of
+        name, settings = mxnet_steps.optimizer(workload.optimizer)
         if "sparse inputs" in features.needed(workload) and name in ("adam", "sgd"):
             # By default MXNet leaves a weight as it is where a batch has no entry, with all its momentum.
             settings["lazy_update"] = False
@@ -279,28 +284,6 @@ def _executed(hybrid):
     return "hybridized, static" if STATIC else "hybridized"
 
 
-def _inference_step(forward):
-    def step(batch):
-        return forward(batch[0])
-
-    return step
-
-
-def _with_terms(loss_of, terms):
-    """Add L2 terms to the loss of each sample, whose mean then holds them once."""
-
-    def losses(outputs, labels):
-        squares = [factor * mx.nd.sum(mx.nd.square(weight.data())) for factor, weight in terms]
-        return mx.nd.broadcast_add(loss_of(outputs, labels), mx.nd.add_n(*squares))
-
-    return losses
-
-
-def _in_float32(network):
-    """Return the network with its logits converted to float32, as a loss takes them in every precision."""
-    return lambda inputs: network(inputs).astype("float32")
-
-
 def _require_channels_first(workload):
     """Raise `Unsupported` if channels last are requested.
 
@@ -360,33 +343,6 @@ def _dtype_name(value):
     """Return the name of a data type. MXNet's bfloat16 is a structure to NumPy, with one field of that name."""
     kind = numpy.dtype(value.dtype)
     return kind.names[0] if kind.names else kind.name
-
-
-def _optimizer(settings):
-    rate = {"learning_rate": settings["learning_rate"]}
-    if settings.get("decay"):
-        rate["lr_scheduler"] = _Decay(settings["learning_rate"], settings["decay"])
-    if settings["name"] == "adadelta":
-        if settings["learning_rate"] != 1 or settings.get("decay"):
-            raise Unsupported("MXNet's Adadelta has no learning rate; a model with one of 1 and no decay runs")
-        return "adadelta", {"rho": settings["rho"], "epsilon": settings["epsilon"]}
-    if settings["name"] == "adam":
-        betas = {"beta1": settings["beta_1"], "beta2": settings["beta_2"]}
-        return "adam", dict(rate, epsilon=settings["epsilon"], **betas)
-    if settings["name"] == "rmsprop":
-        return "rmsprop", dict(rate, gamma1=settings["rho"], epsilon=settings["epsilon"] ** 2)
-    return "sgd", dict(rate, momentum=settings["momentum"])
-
-
-class _Decay(mx.lr_scheduler.LRScheduler):
-    """Keras' rule, by the number of steps before this one. MXNet counts this one too."""
-
-    def __init__(self, rate, decay):
-        super().__init__(base_lr=rate)
-        self._decay = decay
-
-    def __call__(self, num_update):
-        return self.base_lr / (1.0 + self._decay * (num_update - 1))
 
 
 def openmp_threads():

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from orchestrator.build_settings import is_base_image
 from orchestrator.catalog import source
-from orchestrator.domain import is_base_image
 from orchestrator.errors import InputError
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import docker
 
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.events import BuildFinished, Event, Listener, Notice

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.images.dockerfiles import cuda_reference
 
 LAST_DELETED = (10, 2)

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import BaseImages, load_base_images
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.domain import ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import labels
 from orchestrator.images.settings import password

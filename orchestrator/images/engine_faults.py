@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import docker
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.engine import health
 from orchestrator.engine.images import StepError
 from orchestrator.images.reasons import is_full

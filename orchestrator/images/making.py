@@ -17,8 +17,9 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from orchestrator import __version__
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog.versions import mismatches
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.domain import ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import is_lost, lost, takes_connections
 from orchestrator.engine.images import BuildError, Builds, LayerGoneError

@@ -8,7 +8,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import labels, wheels
 from orchestrator.images.context import ContextFile, digest, folder_files, source_files

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.errors import InputError
 
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")

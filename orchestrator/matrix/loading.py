@@ -7,11 +7,12 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo, UnsupportedError
 from orchestrator.catalog import own_models as catalog_own_models
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Source
-from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
+from orchestrator.domain import Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, networks, own_data

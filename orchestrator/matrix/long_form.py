@@ -7,7 +7,8 @@ heavy cells are written where they are set.
 from dataclasses import asdict
 from typing import Any
 
-from orchestrator.domain import BuildSettings, System
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import System
 from orchestrator.matrix import networks, own_data
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings

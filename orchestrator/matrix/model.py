@@ -11,8 +11,9 @@ from functools import lru_cache
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import DatasetInfo, ModelInfo
-from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.domain import Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
 from orchestrator.matrix.load_axes import LoadAxes
 from orchestrator.modes.parts.largest_batch import BatchSize
 from orchestrator.modes.parts.lengths import OUTPUT, PROMPT, Generation

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import docker
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices.job_bounds import JobBounds
-from orchestrator.domain import BuildSettings, ImageSpec, Status
+from orchestrator.domain import ImageSpec, Status
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.engine.confinement import Limits

@@ -12,9 +12,10 @@ from pathlib import Path
 import docker
 
 from orchestrator import processes
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import gpus
 from orchestrator.devices.job_bounds import JobBounds
-from orchestrator.domain import BuildSettings, ImageSpec, Status
+from orchestrator.domain import ImageSpec, Status
 from orchestrator.engine import abilities, confinement, containers, gpu_probe, ownership
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for

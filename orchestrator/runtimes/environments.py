@@ -15,7 +15,8 @@ import uv
 from filelock import FileLock, Timeout
 
 from orchestrator import processes
-from orchestrator.domain import BuildSettings, Environment, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import Environment, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.images.reasons import telling_line
 from orchestrator.images.settings import redacted, secrets

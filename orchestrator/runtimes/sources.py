@@ -7,7 +7,8 @@ from pathlib import Path
 
 import requests
 
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.images import wheels
 
 PROBE_TIMEOUT_S = 5.0

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.domain import BuildSettings, ImageSpec, Status
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec, Status
 from orchestrator.events import BuildFinished, BuildStarted, Event, Listener
 from orchestrator.processes import Stop, Watch
 from orchestrator.runtimes import compile_caches, environments, local

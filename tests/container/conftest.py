@@ -27,8 +27,9 @@ from container_support import (
     trains,
 )
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import Catalog
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.domain import ImageSpec
 from orchestrator.events import ignore
 from orchestrator.resources import BENCHMARKS, ROOT
 from orchestrator.results.container_answers import read_result

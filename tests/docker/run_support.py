@@ -16,20 +16,9 @@ from pathlib import Path
 
 import docker
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import inventory
-from orchestrator.domain import (
-    BuildSettings,
-    Cell,
-    Duration,
-    Environment,
-    Framework,
-    ImageSpec,
-    Mode,
-    Outcome,
-    Plan,
-    System,
-    Workload,
-)
+from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Outcome, Plan, System, Workload
 from orchestrator.engine.client import connect
 from orchestrator.events import Listener, ignore
 from orchestrator.processes import Stop

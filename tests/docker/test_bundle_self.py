@@ -20,9 +20,9 @@ from docker_images import built
 from far_support import FarSide
 
 from orchestrator import __version__
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.program import own_image_archive, own_wheel
-from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 from tests.documented import blocks

@@ -11,6 +11,7 @@ import docker_images
 import pytest
 from far_support import FarSide
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.base import open_base
@@ -23,7 +24,7 @@ from orchestrator.bundles.read.verify import open_bundle, verify
 from orchestrator.bundles.write import export as exporting
 from orchestrator.bundles.write.request import Export
 from orchestrator.bundles.write.tar import write_tar
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
+from orchestrator.domain import Environment, Framework, ImageSpec, Plan
 from orchestrator.engine.images import remove, tag
 from orchestrator.errors import InputError
 from orchestrator.events import ignore

@@ -12,8 +12,9 @@ import pytest
 from whole_command import orchestrator
 
 from orchestrator import images
+from orchestrator.build_settings import BuildSettings
 from orchestrator.cli import main
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.domain import ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.events import ignore
 from orchestrator.workflows.host.disk import DiskCheck

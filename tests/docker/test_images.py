@@ -15,8 +15,9 @@ import pytest
 
 from benchmarks import MEASUREMENT_VERSION
 from orchestrator import resources
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
+from orchestrator.domain import Environment, Framework, ImageSpec
 from orchestrator.events import BuildFinished, BuildStarted, Event, ignore
 from orchestrator.images import STOPPED, BuildFailure, Built, base_problems, build, labels, recipes
 from orchestrator.images.settings import overlay, pip_files, settings_from_pip

@@ -8,7 +8,7 @@ import docker
 import images_support as support
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.events import ignore
 from orchestrator.images import BuildFailure, Built, build, labels, recipes
 from tests.until import until

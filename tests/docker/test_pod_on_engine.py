@@ -15,9 +15,10 @@ import docker
 import pytest
 import yaml
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.program import own_wheel, wheels
 from orchestrator.bundles.program.wheels import FetchSettings, TargetPlatform
-from orchestrator.domain import BuildSettings, Status
+from orchestrator.domain import Status
 from orchestrator.results.store import Run
 from orchestrator.runtimes.environments import Workshop
 from orchestrator.workflows.cluster.options import ClusterOptions

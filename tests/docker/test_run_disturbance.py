@@ -13,22 +13,11 @@ import docker
 import pytest
 
 from orchestrator import resources
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
 from orchestrator.devices import Allocation, allocate, idle, inventory
 from orchestrator.devices.disturbance import judge
-from orchestrator.domain import (
-    BuildSettings,
-    Cell,
-    Duration,
-    Framework,
-    ImageSpec,
-    Mode,
-    Outcome,
-    Plan,
-    Status,
-    System,
-    Workload,
-)
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Mode, Outcome, Plan, Status, System, Workload
 from orchestrator.events import Event, Notice
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run

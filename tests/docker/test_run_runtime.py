@@ -11,20 +11,10 @@ import docker
 import pytest
 
 from orchestrator import resources
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
 from orchestrator.devices import inventory
-from orchestrator.domain import (
-    BuildSettings,
-    Cell,
-    Duration,
-    Framework,
-    ImageSpec,
-    Mode,
-    Plan,
-    Status,
-    System,
-    Workload,
-)
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Mode, Plan, Status, System, Workload
 from orchestrator.errors import HostError
 from orchestrator.events import ignore
 from orchestrator.results.container_answers import read_result

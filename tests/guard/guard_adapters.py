@@ -23,11 +23,11 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from orchestrator import __version__
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import Catalog, Entry, ModelInfo, load, load_models, shipped
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Allocation, Cpu, Inventory
 from orchestrator.devices.host import Gpu
-from orchestrator.domain import BuildSettings
 from orchestrator.images import recipe
 from orchestrator.processes import Stop, Watch
 from orchestrator.regression.history.acknowledged import load_acknowledged

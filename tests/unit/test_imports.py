@@ -12,9 +12,9 @@ import orchestrator
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
     "errors", "documents", "wording", "openmetrics", "limits", "user_files", "studies", "modes", "domain",
-    "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets", "matrix", "planning",
-    "results", "foreign", "images", "devices", "runtimes", "running", "clusters", "analysis", "regression", "tables",
-    "bundles",
+    "build_settings", "events", "resources", "files", "processes", "engine", "networks", "catalog", "datasets",
+    "matrix", "planning", "results", "foreign", "images", "devices", "runtimes", "running", "clusters", "analysis",
+    "regression", "tables", "bundles",
     "reporting", "server", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {

@@ -4,7 +4,8 @@ import json
 from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
 

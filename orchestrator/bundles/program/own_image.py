@@ -9,9 +9,10 @@ from uuid import uuid4
 import docker
 
 from orchestrator import __version__
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
 from orchestrator.bundles.program.own_wheel import DISTRIBUTION
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
+from orchestrator.domain import Environment, Framework, ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.images import BuildError, Builds
 from orchestrator.errors import HostError, InputError

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import docker
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.format.base import BaseBundle
 from orchestrator.bundles.format.manifest import Image
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.domain import Plan
 from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop

@@ -17,7 +17,7 @@ from requests.utils import should_bypass_proxies
 from urllib3.exceptions import HTTPError, InsecureRequestWarning
 from urllib3.util import Retry
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.images.settings import redacted, secrets
 from orchestrator.regression.releases.pages import (
     ACCEPTED,

@@ -56,9 +56,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     `idle_builders` are those that compute nothing. `decisions` are those of a run until decided.
     """
     looks = ranking_looks(decisions) if decisions else None
-    groups: dict[tuple[System, Workload], list[Cell]] = {}
-    for cell in plan.cells:
-        groups.setdefault((cell.system, cell.workload), []).append(cell)
+    groups = _groups(plan)
     named = {
         cell.id: label for members in groups.values() for cell, label in zip(members, labels(members), strict=True)
     }
@@ -98,6 +96,14 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         profile=plan.profile,
         until_decided=asked,
     )
+
+
+def _groups(plan: Plan) -> dict[tuple[System, Workload], list[Cell]]:
+    """Return the cells that do the same on a system, in the order of the plan."""
+    groups: dict[tuple[System, Workload], list[Cell]] = {}
+    for cell in plan.cells:
+        groups.setdefault((cell.system, cell.workload), []).append(cell)
+    return groups
 
 
 def _lines_of_plan(plan: Plan, cells: Sequence[CellReport]) -> Iterator[str]:

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator import images
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.format.sources import open_source
 from orchestrator.bundles.read.verify import OpenedBundle, open_bundle
 from orchestrator.clusters.images import FrozenImage, FrozenImages
 from orchestrator.clusters.site import ImagesFrom, NodeImages
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.domain import ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images.recipe import Recipe
 from orchestrator.images.registries.pushed_file import image_source

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import images
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.engine.client import Client, is_local
 from orchestrator.errors import HostError, InputError
 from orchestrator.planning.cost import space

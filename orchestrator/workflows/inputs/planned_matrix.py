@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import matrix, planning, resources
+from orchestrator.build_settings import BuildSettings, is_base_image
 from orchestrator.catalog import Catalog, ModelInfo, own_models, shipped_catalog, shipped_models
-from orchestrator.domain import BuildSettings, Plan, is_base_image
+from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.images import dockerfiles
 from orchestrator.images import settings as image_settings

@@ -7,8 +7,9 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix
+from orchestrator.build_settings import BuildSettings
 from orchestrator.clusters.folder import ClusterRun, cluster_runs
-from orchestrator.domain import BuildSettings, Skip
+from orchestrator.domain import Skip
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import check, idle_globs

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import __version__
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.clusters.folder import cluster_runs
@@ -27,7 +28,7 @@ from orchestrator.devices import (
 )
 from orchestrator.devices.needs import lacking
 from orchestrator.devices.watch.gpu_watch import GpuWatch
-from orchestrator.domain import BuildSettings, ImageSpec, Plan
+from orchestrator.domain import ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.images.registries.source import ImageSource
 from orchestrator.planning.bounds import plan as bounds

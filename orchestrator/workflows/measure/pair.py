@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator import matrix
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load_faults, shipped_catalog
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.planning import Selection

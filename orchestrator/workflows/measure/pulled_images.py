@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from orchestrator import images
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.domain import ImageSpec
 from orchestrator.engine.client import Client, needed_for
 from orchestrator.images.registries.source import ImageSource, WantedImage, fetch, lacking, wanted_by
 from orchestrator.runtimes import BundledImage

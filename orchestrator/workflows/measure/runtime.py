@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from orchestrator import runtimes
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.devices.job_bounds import job_bounds
-from orchestrator.domain import BuildSettings, ImageSpec, Plan
+from orchestrator.domain import ImageSpec, Plan
 from orchestrator.engine import abilities
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.documents import json_text
-from orchestrator.domain import BuildSettings
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of

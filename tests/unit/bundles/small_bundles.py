@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.base import open_base
@@ -19,7 +20,7 @@ from orchestrator.bundles.write import export as exporting
 from orchestrator.bundles.write.parts import write_data, write_documentation, write_frozen
 from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.request import Export, Part
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
+from orchestrator.domain import Environment, Framework, ImageSpec, Plan
 from orchestrator.engine import transfer
 from orchestrator.events import ignore
 from orchestrator.images import Built

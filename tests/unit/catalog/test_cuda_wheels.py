@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
+from orchestrator.domain import Environment, Framework, ImageSpec
 from orchestrator.images import Inputs, render
 from orchestrator.resources import IMAGES
 from orchestrator.runtimes.variables import library_path

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load, load_base_images
-from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
 from orchestrator.images import Inputs, render
 from orchestrator.images.context import ContextFile

@@ -2,8 +2,9 @@
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load
-from orchestrator.domain import BuildSettings, Framework, ImageSpec
+from orchestrator.domain import Framework, ImageSpec
 from orchestrator.images import Inputs, render
 from orchestrator.images.context import ContextFile
 from orchestrator.resources import IMAGES

@@ -9,7 +9,7 @@ import requests
 from docker.errors import APIError
 from image_specs import image_spec
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.engine import health
 from orchestrator.engine.images import BuildError, StepError, follow
 from orchestrator.engine.questions import LIMITS

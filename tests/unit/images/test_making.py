@@ -11,7 +11,7 @@ import pytest
 from image_specs import image_spec
 from requests.exceptions import ReadTimeout
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.engine.images import BuildError, follow
 from orchestrator.images import Inputs, making, missing, render, unresolved
 from orchestrator.images.context import ContextFile

@@ -15,7 +15,8 @@ from image_specs import (
     torch_spec,
 )
 
-from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import dockerfiles
 from orchestrator.images.context import ContextFile

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.errors import InputError
 from orchestrator.images.settings import (
     build_arguments,

@@ -11,9 +11,10 @@ import pytest
 import requests
 from docker.errors import NotFound
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import Allocation, Gpu
 from orchestrator.devices.job_bounds import JobBounds
-from orchestrator.domain import BuildSettings, Status, System
+from orchestrator.domain import Status, System
 from orchestrator.engine.confinement import Limits, shipped_profile
 from orchestrator.engine.containers import DATA, SCRIPT, container, labelled, remove
 from orchestrator.files import BoundedLog

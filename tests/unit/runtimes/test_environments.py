@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import Environment, Framework, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.runtimes import VenvRuntime, environments
 from orchestrator.runtimes.environments import (

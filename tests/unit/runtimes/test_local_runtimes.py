@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator import processes
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import Allocation, Cpu, Gpu, Inventory
 from orchestrator.domain import (
-    BuildSettings,
     Cell,
     Duration,
     Environment,

@@ -10,8 +10,9 @@ import pytest
 import requests
 
 from orchestrator import processes
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import Allocation
-from orchestrator.domain import BuildSettings, System
+from orchestrator.domain import System
 from orchestrator.engine import containers
 from orchestrator.engine.containers import container
 from orchestrator.errors import HostError

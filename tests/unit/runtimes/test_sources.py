@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
+from orchestrator.build_settings import BuildSettings
+from orchestrator.domain import Environment, Framework, ImageSpec
 from orchestrator.runtimes import sources
 
 INDEX = "https://cpu.example/whl"

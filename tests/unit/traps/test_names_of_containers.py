@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import Allocation
-from orchestrator.domain import BuildSettings, System
+from orchestrator.domain import System
 from orchestrator.runtimes import DockerRuntime, Task
 from orchestrator.runtimes.model import Ready
 from tests.unit.runtimes.test_containers import OWNER, FakeApi, client

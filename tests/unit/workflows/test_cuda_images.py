@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from orchestrator import matrix
+from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import shipped_catalog, shipped_models
-from orchestrator.domain import BuildSettings, CudaNeeds, Environment, Framework, ImageSpec
+from orchestrator.domain import CudaNeeds, Environment, Framework, ImageSpec
 from orchestrator.images import Inputs, render, unresolved, without_source
 from orchestrator.images.dockerfiles import cuda_reference
 from tests.unit.cli.conftest import Program

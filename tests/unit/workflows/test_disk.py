@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.errors import HostError, InputError
 from orchestrator.runtimes.environments import MARKER
 from orchestrator.workflows.host.disk import VARIABLE, DiskCheck, free_bytes

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.errors import HostError
 from orchestrator.events import Event, Notice
 from orchestrator.runtimes import VenvRuntime

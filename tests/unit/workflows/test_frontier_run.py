@@ -174,7 +174,7 @@ def test_page_draws_the_frontier_with_intervals(tmp_path: Path) -> None:
 
 
 def test_until_decided_refuses_a_frontier(tmp_path: Path) -> None:
-    from orchestrator.domain import BuildSettings
+    from orchestrator.build_settings import BuildSettings
     from orchestrator.workflows.measure.jobs import Job
     from orchestrator.workflows.option_values import RuntimeName
 

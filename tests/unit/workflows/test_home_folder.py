@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import site_settings
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import Cpu, Gpu, Inventory
-from orchestrator.domain import BuildSettings, CudaNeeds, Plan, System
+from orchestrator.domain import CudaNeeds, Plan, System
 from orchestrator.results.store import Run
 from orchestrator.workflows.measure.jobs import _pending_images
 from orchestrator.workflows.option_values import RuntimeName

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from orchestrator import images
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.format.streams import TransferStoppedError
-from orchestrator.domain import BuildSettings
 from orchestrator.engine.registry_errors import NoRegistryError
 from orchestrator.errors import HostError, InputError
 from orchestrator.images.registries.pushed_file import image_source

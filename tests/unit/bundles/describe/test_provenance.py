@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.describe import provenance
-from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
+from orchestrator.domain import Environment, Framework, ImageSpec
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import Inputs, labels, render
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.build_settings import BuildSettings
 from orchestrator.bundles.program import proof, wheels
 from orchestrator.bundles.program.own_wheel import DISTRIBUTION
-from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
 from tests.unit.bundles.program import wheel_files
 

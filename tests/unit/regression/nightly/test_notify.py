@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.regression.nightly.notify import SIGNATURE_HEADER, message, post
 from orchestrator.regression.releases.package_index import proxies_for
 from tests.documented import blocks

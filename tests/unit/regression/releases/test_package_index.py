@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import BuildSettings
+from orchestrator.build_settings import BuildSettings
 from orchestrator.regression.releases import package_index
 from orchestrator.regression.releases.package_index import offered_releases
 from tests.unit.regression.releases.index_server import Answer, IndexServer, dripping, index_server
