@@ -1,4 +1,4 @@
-"""The times of tokens from the moments at which they came, by the definitions of `docs/load.md`."""
+"""The times of tokens from the moments at which they came, by the definitions of `docs/load/figures.md`."""
 
 import statistics
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`docs/load.md`: its matrices plan, its commands run, and its tables are complete."""
+"""`docs/load.md` and its parts: its matrices plan, its commands run, and its tables are complete."""
 
 import re
 import shlex
@@ -18,11 +18,11 @@ from orchestrator.modes.parts.load import REQUESTS, Scenario
 from orchestrator.modes.requests import GOODPUT
 from orchestrator.planning import plan
 from orchestrator.regression.rules import parse_gates
-from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
-from tests.documented import blocks, introduction
+from orchestrator.resources import BENCHMARKS, IMAGES
+from tests.documented import blocks, introduction, whole
 from tests.unit.cli.conftest import Program, command  # noqa: F401 -- a fixture
 
-PAGE = (ROOT / "docs" / "load.md").read_text(encoding="utf-8")
+PAGE = whole("load.md")
 (LOAD,) = introduction("load.md", "yaml")
 (TOKENS,) = blocks("load.md", "Ask for tokens", "yaml")
 COMMANDS, BY_HAND = introduction("load.md", "sh")
