@@ -15,8 +15,11 @@ class GluonDecoder:
 
     def __init__(self, layers, blocks, lengths, batch_size, context):
         self._capacity, self._batch_size, self._context = sum(lengths) - 1, batch_size, context
-        self._walk, self._count = graph.places(layers)
-        self._calls = [self._call(layer, block) for layer, block in zip(layers, blocks)]
+        calls = [self._call(layer, block) for layer, block in zip(layers, blocks)]
+        score = calls[-1]
+        # The score of a token is asked of the last step alone.
+        calls[-1] = lambda inputs: score(_last_step(inputs))
+        self._forward = graph.straight(layers, calls)
         self._position = 0
 
     def begin(self):
@@ -25,14 +28,9 @@ class GluonDecoder:
 
     def __call__(self, tokens):
         """Map tokens (batch, steps) to the logits (batch, tokens) after the last of them."""
-        values = [tokens] + [None] * (self._count - 1)
-        last = self._walk[-1]
-        for call, (taken, target) in zip(self._calls[:-1], self._walk[:-1]):
-            values[target] = call(*[values[place] for place in taken])
+        logits = self._forward(tokens)
         self._position += tokens.shape[1]
-        # The score of a token is asked of the last step alone.
-        step = mx.nd.slice_axis(values[last[0][0]], axis=1, begin=-1, end=None)
-        return self._calls[-1](mx.nd.reshape(step, shape=(0, -1)))
+        return logits
 
     def _call(self, layer, block):
         if layer.kind == "attention":
@@ -49,6 +47,10 @@ class GluonDecoder:
     def own(self, parameter, steps):
         """Return the rows of a parameter that belong to the next steps."""
         return parameter.data(self._context)[self._position : self._position + steps]
+
+
+def _last_step(inputs):
+    return mx.nd.reshape(mx.nd.slice_axis(inputs, axis=1, begin=-1, end=None), shape=(0, -1))
 
 
 class _CachedAttention:

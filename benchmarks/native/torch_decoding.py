@@ -16,11 +16,10 @@ class TorchDecoder:
     def __init__(self, layers, made, capacity):
         self._capacity = capacity
         self._position = 0
-        self._walk, self._count = graph.places(layers)
         calls = [self._call(layer, module) for layer, module in zip(layers, made)]
         # The score of a token is asked of the last step alone.
         calls[-1] = lambda inputs: made[-1](inputs[:, -1])
-        self._steps = list(zip(self._walk, calls))
+        self._forward = graph.straight(layers, calls)
 
     def begin(self):
         """Begin anew, with nothing before the next step."""
@@ -30,12 +29,9 @@ class TorchDecoder:
         """Map tokens (batch, steps) to the logits (batch, tokens) after the last of them."""
         if self._position and tokens.shape[1] > 1:
             raise Unsupported("a prompt comes before all other steps")
-        values = [None] * self._count
-        values[0] = tokens
-        for (taken, into), call in self._steps:
-            values[into] = call(values[taken[0]]) if len(taken) == 1 else call(*[values[each] for each in taken])
+        logits = self._forward(tokens)
         self._position += tokens.shape[1]
-        return values[self._walk[-1][1]]
+        return logits
 
     def _call(self, layer, module):
         if layer.kind == "attention":

@@ -18,6 +18,8 @@ from orchestrator.errors import HostError
 
 REGISTRY_TIMEOUT_S = 15.0
 _LAYER_GONE = re.compile(r"(?:unable to find image|no such image:?) \"?sha256:[0-9a-f]{64}", re.IGNORECASE)
+_WITH_REGISTRY = re.compile(r"(?:localhost|[^/]*[.:][^/]*)/")
+_ADDED = re.compile(r"^(?:docker\.io/library/|docker\.io/|localhost/)")
 
 
 class BuildError(Exception):
@@ -66,11 +68,23 @@ def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
         image_id=image_id,
         digest=(own or digests or [image_id])[0],
         labels=dict((document.get("Config") or {}).get("Labels") or {}),
-        tags=tuple(document.get("RepoTags") or ()),
+        tags=plain(document.get("RepoTags") or ()),
         created=str(document.get("Created", "")),
         size_bytes=int(document.get("Size", 0)),
         layers=tuple((document.get("RootFS") or {}).get("Layers") or ()),
     )
+
+
+def plain(names: Iterable[str]) -> tuple[str, ...]:
+    """Return all names of an image, without the registries that Podman puts before them.
+
+    Podman calls an image that it has built as `bench/noop:1` `docker.io/bench/noop:1`, and one that it has loaded
+    `localhost/bench/noop:1`. Docker adds none, so that an image of ours has a name without a registry there.
+    """
+    full = tuple(names)
+    if not all(_WITH_REGISTRY.match(name) for name in full):
+        return full
+    return tuple(_ADDED.sub("", name) for name in full)
 
 
 def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float = REGISTRY_TIMEOUT_S) -> str | None:
@@ -83,8 +97,8 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     try:
         url = f"{client.api.base_url}/v{client.api.api_version}/distribution/{reference}/json"
         response = client.api.get(url, timeout=timeout_s)
-        if not response.ok and engine_message(response).endswith("is not supported"):
-            # Podman asks a registry for a manifest at another place.
+        if not response.ok and (_message(response) or "is not supported").endswith("is not supported"):
+            # Podman, which does not know that place, asks a registry for a manifest at another one.
             url = f"{client.api.base_url}/v4.0.0/libpod/manifests/{reference}/json"
             response = client.api.get(url, timeout=timeout_s)
     except requests.exceptions.Timeout:
@@ -266,10 +280,15 @@ def remove_steps(client: docker.DockerClient, label: str, *, before: datetime | 
 
 def engine_message(response: requests.Response) -> str:
     """Give what the engine says in an answer that refuses, in one line."""
+    return _message(response) or f"the engine answered {response.status_code}"
+
+
+def _message(response: requests.Response) -> str:
+    """Return the message of an answer in one line, or an empty text where it has none."""
     try:
         return one_line(str(response.json()["message"]))
     except (ValueError, KeyError):
-        return f"the engine answered {response.status_code}"
+        return ""
 
 
 def one_line(text: str) -> str:

@@ -1,5 +1,6 @@
 """Pushing of images to a registry and pulling from one, by the engine and with the credentials of its configuration."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from orchestrator.engine.pulled_bytes import Fetched
 from orchestrator.engine.registry_errors import RegistryError, credentials_error, host_of, registry_error
 
 _CREDENTIALS = "Credentials store error"
+_DIGEST = re.compile(r": digest: (sha256:[0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,8 @@ class Pushed:
 
     digest: str
     """Of its manifest, `sha256:…`."""
-    layers_sent: int
-    """Layers that the registry lacked."""
+    layers_sent: int | None
+    """Layers that the registry lacked. None if the engine does not tell, as Podman's does not."""
 
 
 def push(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool]) -> Pushed | None:
@@ -33,7 +35,7 @@ def push(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
     The engine asks the registry for every layer, and sends those that it lacks. Raises `RegistryError`.
     """
     repository, tag = reference.rsplit(":", 1)
-    sent: set[str] = set()
+    layers: dict[str, bool] = {}
     digest = ""
     with _as_registry_errors(reference):
         messages: Any = client.api.push(repository, tag=tag, stream=True, decode=True)
@@ -43,12 +45,14 @@ def push(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
                     return None
                 if "error" in message:
                     raise _refusal(str(message["error"]), reference)
-                if message.get("status") == "Pushed":
-                    sent.add(str(message.get("id")))
-                digest = str((message.get("aux") or {}).get("Digest") or digest)
+                status = str(message.get("status") or "")
+                if "id" in message:
+                    layers[str(message["id"])] = status == "Pushed"
+                told = _DIGEST.search(status)
+                digest = str((message.get("aux") or {}).get("Digest") or (told[1] if told else digest))
     if not digest:
         raise RegistryError(f"registry {host_of(reference)}: the engine ended the push of {reference} without a digest")
-    return Pushed(digest, len(sent))
+    return Pushed(digest, sum(layers.values()) if layers else None)
 
 
 def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool], fetched: Fetched) -> bool:

@@ -25,7 +25,8 @@ class PlainHttpError(RegistryError):
     said = ("server gave HTTP response to HTTPS client",)
     problem = "it speaks http, and the engine asks for https"
     remedy = (
-        'give it a certificate, or add "insecure-registries": ["HOST"] to /etc/docker/daemon.json of the engine and '
+        'give it a certificate, or add "insecure-registries": ["HOST"] to /etc/docker/daemon.json of the engine (of '
+        'Podman: a [[registry]] with location = "HOST" and insecure = true to /etc/containers/registries.conf) and '
         "restart the engine"
     )
 

@@ -114,6 +114,8 @@ def _one_at_a_time(listener: Listener) -> Listener:
 
 def _run(groups: Sequence[list[Recipe]], batch: Batch, jobs: int, stop: Stop) -> dict[str, Built | BuildFailure]:
     done: dict[str, Built | BuildFailure] = {}
+    if stop.is_set():  # an engine is asked for no build that nobody waits for
+        batch.builds.stop()
     with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="build") as pool:
         pending: set[Future[list[Built | BuildFailure]]] = {pool.submit(make_group, group, batch) for group in groups}
         try:

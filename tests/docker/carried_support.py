@@ -56,6 +56,6 @@ def _bundled_image(
     assert facts is not None
     client = far.client()
     if engine_images.facts(client, facts.image_id) is None:
-        client.images.load(engine.images.get(built.reference).save(named=built.reference))
+        client.images.load(engine.images.get(built.reference).save(named=True))
     client.close()
     return BundledImage(name, built.reference, facts.image_id)

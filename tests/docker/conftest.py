@@ -14,7 +14,7 @@ from tests.required import missing
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip by name what this engine cannot do, before anything is made for it."""
     engine = impossible.of_this_host()
-    reason = impossible.reason(item.path.stem, item.name.partition("[")[0], engine) if engine else None
+    reason = impossible.reason(item.path.stem, item.name, engine) if engine else None
     if reason:
         pytest.skip(reason)
 

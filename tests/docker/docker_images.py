@@ -5,6 +5,9 @@ import tarfile
 from collections.abc import Mapping
 
 import docker
+import impossible
+
+from orchestrator.engine.abilities import EngineKind
 
 NO_FILES: Mapping[str, bytes] = {}
 
@@ -20,3 +23,9 @@ def built(client: docker.DockerClient, dockerfile: str, label: str, files: Mappi
     context.seek(0)
     image, _ = client.images.build(fileobj=context, custom_context=True, labels={label: "1"}, rm=True)
     return str(image.id)
+
+
+def tells_no_layers() -> bool:
+    """Return true if the engine of the tests does not say which layers a push sends."""
+    engine = impossible.of_this_host()
+    return engine is not None and engine.kind is EngineKind.PODMAN

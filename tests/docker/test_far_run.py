@@ -137,7 +137,7 @@ def test_missing_image_is_named_before_anything_runs(
     assert built.stderr.splitlines()[-1] == line
     assert not (place / "results").exists()
     assert far.asked() == asked, "nothing was asked of anyone"
-    client.images.load(engine.images.get(image.reference).save(named=image.reference))
+    client.images.load(engine.images.get(image.reference).save(named=True))
     client.close()
 
 

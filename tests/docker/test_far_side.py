@@ -21,10 +21,10 @@ def test_loaded_image_runs_without_a_network(far: FarSide, engine: docker.Docker
     """An image that is loaded on the far side runs without a network."""
     reference = base_image.format(python="3.11")
     client = far.client()
-    client.images.load(engine.images.get(reference).save(named=True))
+    (image,) = client.images.load(engine.images.get(reference).save(named=True))
 
-    said = client.containers.run(reference, ["python", "-c", "print(6*7)"], network_mode="none", remove=True)
-    links = client.containers.run(reference, ["ls", "/sys/class/net"], remove=True)
+    said = client.containers.run(image, ["python", "-c", "print(6*7)"], network_mode="none", remove=True)
+    links = client.containers.run(image, ["ls", "/sys/class/net"], remove=True)
 
     assert said.decode().strip() == "42"
     assert links.decode().split() == ["lo"], "without being told, a container there has no network either"

@@ -8,6 +8,7 @@ import docker
 import pytest
 from whole_command import ONCE, orchestrator
 
+from orchestrator.engine.images import plain
 from tests.documented import blocks
 from tests.envelopes import data_of
 
@@ -78,7 +79,7 @@ systems: {cpu: {cpus: 1}}
 
 
 def _there(engine: docker.DockerClient, references: list[str]) -> list[str]:
-    tags = {tag for image in engine.images.list() for tag in image.tags}
+    tags = {tag for image in engine.images.list() for tag in plain(image.tags)}
     return [reference for reference in references if reference in tags]
 
 

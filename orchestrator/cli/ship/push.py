@@ -81,6 +81,7 @@ def push(
 
 def _show(result: "PushResult", output: Path | None) -> None:
     for image in result.images:
-        speech.say(f"{image.digest} ({counted(image.layers_sent, 'layer')} sent)")
+        sent = "" if image.layers_sent is None else f" ({counted(image.layers_sent, 'layer')} sent)"
+        speech.say(f"{image.digest}{sent}")
     if output is not None and not result.stopped:
         speech.say(f"{output}: on another host: orchestrator run --images {output}")

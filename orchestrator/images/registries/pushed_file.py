@@ -23,8 +23,8 @@ class PushedImageData(TypedDict):
     """Its content tag on the engine that it came from."""
     digest: str
     """Its name in the registry with the digest of its manifest."""
-    layers_sent: int
-    """Layers that the registry lacked."""
+    layers_sent: int | None
+    """Layers that the registry lacked. None if the engine does not tell, as Podman's does not."""
 
 
 class PushedImagesData(TypedDict):

@@ -36,8 +36,8 @@ class PushedImage:
     """Its content tag on this engine."""
     digest: str
     """Its name in the registry with the digest of its manifest, `registry:5000/bench/mxnet@sha256:…`."""
-    layers_sent: int
-    """Layers that the registry lacked."""
+    layers_sent: int | None
+    """Layers that the registry lacked. None if the engine does not tell."""
 
 
 def push_all(

@@ -1,4 +1,4 @@
-"""The metrics of generation, as `docs/load/figures.md` defines them, for every mode whose requests are answered by tokens."""
+"""The metrics of generation by `docs/load/figures.md`, for every mode whose requests are answered by tokens."""
 
 from typing import Final
 

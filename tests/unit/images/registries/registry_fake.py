@@ -28,6 +28,8 @@ class FakeRegistryEngine:
     """The registry's message, if it refuses everything."""
     calls: list[str] = field(default_factory=list)
     """Every push and pull."""
+    tells_layers: bool = True
+    """False if it names a digest alone, as Podman does."""
     removed_by_others: bool = False
     """True if another process names a pulled image and removes its digest before this one looks."""
     base_url = "http+docker://fake"
@@ -67,6 +69,11 @@ class FakeRegistryEngine:
             return
         identity = self.names[f"{repository}:{tag}"]
         there = identity in self.remote.values()
+        if not self.tells_layers:
+            yield {"status": f"The push refers to repository [{repository}:{tag}]"}
+            self.remote[f"{repository}@{identity}"] = identity
+            yield {"status": f"{tag}: digest: {identity} size: 760"}
+            return
         yield {"status": "Preparing", "id": "base"}
         yield {"status": "Layer already exists", "id": "base"}
         yield {"status": "Layer already exists" if there else "Pushed", "id": "own"}

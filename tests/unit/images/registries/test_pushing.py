@@ -43,6 +43,13 @@ def test_a_pushed_image_has_its_digest() -> None:
     assert [pushed.layers_sent for pushed in _pushed(engine, image)] == [0]
 
 
+def test_podman_names_a_digest_and_no_layers() -> None:
+    engine = FakeRegistryEngine(tells_layers=False)
+    image = _image(engine)
+
+    assert _pushed(engine, image) == [PushedImage(image.name, HERE, f"{REMOTE}@{digest_of(1)}", None)]
+
+
 def test_no_name_of_the_registry_stays() -> None:
     """An engine has the names after a push that it had before."""
     engine = FakeRegistryEngine()
