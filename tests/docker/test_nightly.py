@@ -16,7 +16,7 @@ import faults_support
 import pytest
 from tiny_releases import TinyIndex, fresh_name, tiny_index
 
-from orchestrator.engine.images import labelled, remove
+from orchestrator.engine.images import labelled, plain, remove
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
 from tests.until import LIMIT_S
@@ -93,7 +93,9 @@ class Place:
 
     def image_tags(self) -> set[str]:
         # In one question: others on this engine come and go meanwhile.
-        return {tag for image in self.engine.api.images() for tag in image["RepoTags"] or () if self.package in tag}
+        return {
+            tag for image in self.engine.api.images() for tag in plain(image["RepoTags"] or ()) if self.package in tag
+        }
 
     def releases_with_images(self) -> set[str]:
         return {tag.split(self.package)[1][:3] for tag in self.image_tags()}
