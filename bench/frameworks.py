@@ -74,7 +74,7 @@ ENGINES = (Framework("onnxruntime", "1.32.0"), Framework("openvino", "2026.4.1")
 SERVED = (Work("lenet", "infer", warmup=2000, steps=6000), Work("resnet50_v1_5", "infer", 1, warmup=80, steps=240))
 INFERENCE = {f"{engine.name}-{work.model}": work for engine in ENGINES for work in SERVED}
 """Rows that infer."""
-ATTENTION = (Work("encoder", "train", 8, warmup=40, steps=400), Work("decoder", "generate", 8, warmup=20, steps=200))
+ATTENTION = (Work("encoder", "train", 8, warmup=40, steps=400), Work("decoder", "generate", 8, warmup=60, steps=300))
 ATTENDING = {f"{name}-{work.model}": work for name in ("torch", "tensorflow", "jax") for work in ATTENTION}
 """Rows with networks of attention, which train or generate."""
 WORKS = INFERENCE | ATTENDING
