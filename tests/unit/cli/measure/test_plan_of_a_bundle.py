@@ -162,6 +162,7 @@ def test_missing_images_are_named_before_measuring(
     monkeypatch.setattr(runtime, "connect", lambda _: _Engine())
     monkeypatch.setattr(build, "connect", lambda _: _Engine())
     monkeypatch.setattr(bundle_plans, "not_on_engine", lambda _, images: tuple(images))
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})  # the system has two CPUs
 
     code, _, errors = command(name, "--plan", "carried")
 
