@@ -31,6 +31,7 @@ _ABSENCE_SIGNS = (
     "not compiled with CUDA enabled",
     "Unable to initialize backend 'cuda'",
     "Compile with USE_CUDA=1",
+    "is not implemented for GPU",
     "GPU is not enabled",
     "no CUDA-capable device",
     "driver version is insufficient",
