@@ -25,7 +25,7 @@ def places(layers):
 def straight(layers, calls):
     """Return one function of a model's one input, which makes the call of each layer in its turn.
 
-    Its text is written out, as a loop over the layers takes some percent of the time of a small step.
+    Its text is written out, as a loop over the layers takes more than 1 % of the time of a small decoder's step.
     """
     walk, _ = places(layers)
     lines = ["def forward(v0):"]

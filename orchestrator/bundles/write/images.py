@@ -145,7 +145,7 @@ def _read_save(group: Sequence[ImageToSave], stream: StoppableStream, blobs: Blo
     try:
         archived = read_archive(stream, blobs)  # type: ignore[arg-type]  # only read() is needed
         configs = {tag: image.config for image in archived for tag in engine.plain(image.tags)}
-        return {image.reference: blobs.add(configs[image.reference]) for image in group}
+        return {image.reference: blobs.add(configs[engine.plain([image.reference])[0]]) for image in group}
     except KeyError as error:
         raise HostError(f"the engine did not save {error}; was it removed meanwhile?") from error
     except (ArchiveError, *transfer.STREAM_ERRORS) as error:
