@@ -271,7 +271,7 @@ class _Generator(_Session):
         # The last token has no step after it.
         decoder = torch_decoding.TorchDecoder(self._layers, self._made, sum(workload.generation) - 1)
         self._decoder, self._next = decoder, self._forward(decoder)
-        # Entered once, for as long as the session lives: to enter it for each token takes 2 % of a small decoder's time.
+        # Entered once, for as long as the session lives: for each token that takes 2 % of a small decoder's time.
         self._without_gradients = torch_steps.without_gradients()
         self._without_gradients.__enter__()
 
