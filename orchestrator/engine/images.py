@@ -17,7 +17,10 @@ from orchestrator.engine.pulled_bytes import Fetched, PulledBytes, untold
 from orchestrator.errors import HostError
 
 REGISTRY_TIMEOUT_S = 15.0
-_LAYER_GONE = re.compile(r"(?:unable to find image|no such image:?) \"?sha256:[0-9a-f]{64}", re.IGNORECASE)
+_LAYER_GONE = re.compile(
+    r"(?:unable to find image|no such image:?) \"?sha256:[0-9a-f]{64}|failed to get digest sha256:[0-9a-f]{64}",
+    re.IGNORECASE,
+)
 _WITH_REGISTRY = re.compile(r"(?:localhost|[^/]*[.:][^/]*)/")
 _ADDED = re.compile(r"^(?:docker\.io/library/|docker\.io/|localhost/)")
 

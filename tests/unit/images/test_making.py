@@ -71,13 +71,13 @@ class RemovedLayers:
     """Builds of an engine whose layers somebody removes for the first few times."""
 
     times: int
+    said: str = ""
     contexts: list[bytes] = field(default_factory=list)
     stopped: bool = False
 
     def build(self, context: Iterable[bytes], **options: object) -> str:
         self.contexts.append(b"".join(context))
-        said = f'unable to find image "sha256:{"65" * 32}": no such image'
-        error = [{"error": said}] if len(self.contexts) <= self.times else []
+        error = [{"error": self.said}] if len(self.contexts) <= self.times else []
         return follow([*error, {"stream": "Successfully built 1"}, {"aux": {"ID": "sha256:1"}}], lambda line: None)
 
 
@@ -100,12 +100,22 @@ class Engine:
         return []
 
 
+_GONE = "65" * 32
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f'unable to find image "sha256:{_GONE}": no such image',
+        f"failed to get digest sha256:{_GONE}: open /imagedb/content/sha256/{_GONE}: no such file or directory",
+    ],
+)
 @pytest.mark.parametrize(("times", "built"), [(0, True), (2, True), (3, False)])
 def test_removed_layers_are_built_again_twice(
-    times: int, built: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    times: int, built: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Layers that somebody removes meanwhile are built again, at most twice."""
-    builds, bases = RemovedLayers(times), SimpleNamespace(digest=lambda reference: "base@sha256:2")
+    builds, bases = RemovedLayers(times, said), SimpleNamespace(digest=lambda reference: "base@sha256:2")
     batch: Any = Batch(Engine(), BuildSettings(), tmp_path, lambda event: None, builds, bases)  # type: ignore[arg-type]
     monkeypatch.setattr(making, "ask", lambda *question: answer(mxnet="1.9.1"))
     monkeypatch.setattr(making, "takes_connections", lambda client: True)
