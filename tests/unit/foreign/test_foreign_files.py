@@ -158,18 +158,18 @@ def test_our_own_bencher_file_is_read_back(tmp_path: Path) -> None:
 
 def test_bencher_is_read_by_its_published_schema(tmp_path: Path) -> None:
     """Bencher's own command makes no file here: the schema decides what a file is."""
-    documents: list[Any] = [
+    valid: list[Any] = [
         {
             "a": {"latency": {"value": 88.0, "lower_value": 87.42, "upper_value": 88.88}},
             "b": {"file-size": {"value": 42}},
         },
         {"a": {"latency": {"value": 1.0, "further": "text"}}},
     ]
-    for document in documents:
-        jsonschema.validate(document, BENCHER)
-        file = read(written(tmp_path / "bmf.json", document))
+    for content in valid:
+        jsonschema.validate(content, BENCHER)
+        file = read(written(tmp_path / "bmf.json", content))
         assert {name: set(each.metrics) for name, each in file.benchmarks.items()} == {
-            name: set(measures) for name, measures in document.items()
+            name: set(measures) for name, measures in content.items()
         }
     for wrong in ({"a": {"latency": {"value": "fast"}}}, {"a": {"latency": {"lower_value": 1.0}}}):
         with pytest.raises(jsonschema.ValidationError):
