@@ -12,7 +12,7 @@ from tests.documented import DOCS
 
 _BLOCK = re.compile(r"^```(yaml|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"Write this into (?:a file )?`([\w.]+)`")
-FIRST_VERDICT = "tutorial/first-verdict.md"
+_FIRST_VERDICT = "tutorial/first-verdict.md"
 VERDICTS = {"same", "slower", "faster", "inconclusive"}
 """Of figures that were measured on both sides."""
 SHOWN_TOO = {
@@ -70,7 +70,7 @@ def verdict_tables(printed: str) -> list[list[dict[str, str]]]:
 
 def check_verdicts(printed: str) -> str:
     """Check the tables that the last command of the page printed, and return the verdict on the throughput."""
-    (shown,) = verdict_tables((DOCS / FIRST_VERDICT).read_text(encoding="utf-8"))
+    (shown,) = verdict_tables((DOCS / _FIRST_VERDICT).read_text(encoding="utf-8"))
     deciding, others = verdict_tables(printed)
     for table in (shown, deciding):
         assert [(row["Cell"], row["Metric"]) for row in table] == [("cpu/mlp-infer-b32", "throughput")]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tutorials import FIRST_VERDICT, SHOWN_TOO, check_verdicts, clone, followed, surroundings, verdict_tables
+from tests.tutorials import SHOWN_TOO, check_verdicts, clone, followed, surroundings, verdict_tables
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.slow]
 NO_ENGINE = {"DOCKER_HOST": "unix:///nonexistent/docker.sock", "ORCHESTRATOR_IDLE_WAIT": "0"}
@@ -15,7 +15,7 @@ def test_tutorial_leads_to_verdict_and_nightly(tmp_path: Path) -> None:
     """The first page ends at a verdict, and the next one, with what it has installed, at a night that is recorded."""
     environment = surroundings(tmp_path, **NO_ENGINE)
     folder = clone(tmp_path / "clone")
-    said = followed(FIRST_VERDICT, folder, environment)
+    said = followed("tutorial/first-verdict.md", folder, environment)
 
     assert "Parity: all 2 cells do the same work" in said["orchestrator run -f first.yaml"]
     *_, printed = said.values()

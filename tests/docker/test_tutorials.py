@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tutorials import FIRST_VERDICT, check_verdicts, clone, followed, surroundings
+from tests.tutorials import check_verdicts, clone, followed, surroundings
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 def test_tutorial_leads_to_verdict_in_containers(engine: object, base_image: str, tmp_path: Path) -> None:
     environment = surroundings(tmp_path, ORCHESTRATOR_BASE_IMAGE=base_image)
     folder = clone(tmp_path / "clone")
-    said = followed(FIRST_VERDICT, folder, environment)
+    said = followed("tutorial/first-verdict.md", folder, environment)
 
     assert "(docker)" in said["orchestrator run -f first.yaml"]
     assert "Parity: all 2 cells do the same work" in said["orchestrator run -f first.yaml"]
