@@ -88,8 +88,8 @@ def coverage(count: int = 10_000) -> Iterator[Row]:
 def percentiles(count: int = 1000) -> Iterator[Row]:
     """The share of 95 % intervals of percentiles of single steps that hold the true one, with 150 steps a repeat.
 
-    If repeats differ by more than the steps within them, the p99 belongs to one repeat in a hundred. A dozen repeats say
-    little about that one, and their intervals are too narrow. Resampling whole repeats is shown for comparison.
+    If repeats differ by more than the steps within them, the p99 belongs to one repeat in a hundred. A dozen repeats
+    say little about that one, and their intervals are too narrow. Resampling whole repeats is shown for comparison.
     """
     number = 580
     for what, shape in simulated.STEP_TIMES.items():
