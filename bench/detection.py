@@ -32,7 +32,7 @@ ALARMS = (Verdict.SLOWER, Verdict.FASTER)
 
 
 def nights(count: int = 4000) -> Iterator[Row]:
-    """Nights of twenty cells that are equal, and what becomes of each cell."""
+    """Nights of twenty equal cells, and the verdict on each cell."""
     draw, plan = np.random.default_rng(501), looks(CELLS)
     ends = [[simulated.decided(draw, plan, 1.0) for _ in range(CELLS)] for _ in range(count)]
     cells = [each for night in ends for each in night]
@@ -44,7 +44,7 @@ def nights(count: int = 4000) -> Iterator[Row]:
 
 
 def limits(count: int = 2000) -> Iterator[Row]:
-    """Twenty cells all at the very tolerance, which is the hardest case that is no error."""
+    """Twenty cells just at the tolerance, where both errors are most likely: an alarm, and `same`."""
     draw, plan, limit = np.random.default_rng(502), looks(CELLS), 1 + simulated.TOLERANCE
     ends = [[simulated.decided(draw, plan, limit).verdict for _ in range(CELLS)] for _ in range(count)]
     false = sum(any(each in ALARMS for each in night) for night in ends)
@@ -88,8 +88,8 @@ def coverage(count: int = 10_000) -> Iterator[Row]:
 def percentiles(count: int = 1000) -> Iterator[Row]:
     """The share of 95 % intervals of percentiles of single steps that hold the true one, with 150 steps a repeat.
 
-    Where repeats differ by more than the steps within them do, a p99 is that of one repeat in a hundred, of which a
-    dozen know little: those intervals are too narrow. Resampling whole repeats is shown for comparison.
+    If repeats differ by more than the steps within them, the p99 belongs to one repeat in a hundred. A dozen repeats
+    say little about that one, and their intervals are too narrow. Resampling whole repeats is shown for comparison.
     """
     number = 580
     for what, shape in simulated.STEP_TIMES.items():
@@ -164,7 +164,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def bisection(count: int = 500) -> Iterator[Row]:
-    """Thirteen releases of which one, several or none are slower than the one before, and what a search names.
+    """Thirteen releases, and the changes that a search names: one, several or no release is slower than the one before.
 
     Launches are containers: one for each release of each block. A block has a deviation of its own, like a session.
     """
@@ -261,19 +261,19 @@ def page(figures: dict[str, Any]) -> str:
         "# Detection",
         "",
         "Written by `python -m bench.detection` from [detection.json](detection.json).",
-        "[Regression](regression.md) says what the words mean.",
-        "What is measured in containers comes first.",
-        "All else is simulated from fixed seeds, and judged by the functions that a night's runs are judged by:",
-        "a run scatters by 2 % (standard deviation), a session of a night by 1 %, the tolerance is 2 %;",
-        "twenty cells are a family, looked at after 6, 12 and 24 blocks. ± is one standard error of the simulation.",
-        f"Of {len(rows)} figures of which something is wanted, {fulfilled} hold it.",
+        "[Regression](regression.md) explains the verdicts.",
+        "Measurements in containers come first.",
+        "Everything else is simulated from fixed seeds, and judged by the same functions as the runs of a night.",
+        "A run scatters by 2 % (standard deviation), a session of a night by 1 %. The tolerance is 2 %.",
+        "Twenty cells are a family, looked at after 6, 12 and 24 blocks. ± is one standard error of the simulation.",
+        f"{len(rows)} figures have a wanted value, and {fulfilled} hold it.",
     ]
     if real:
         lines += [
             "",
             "## In containers",
             "",
-            "Frameworks on this host's CPUs; every interval is the one that decided.",
+            "Frameworks on this host's CPUs. Every interval is the one that decided.",
             "",
         ]
         lines += counted(real)

@@ -173,7 +173,7 @@ def page(figures: dict[str, Any]) -> str:
         "# Parity of the frameworks at hand",
         "",
         "Written by `python -m bench.parity` from [parity.json](parity.json).",
-        "[Measurement](measurement/parity.md#parity) says what is compared, and where the bars come from.",
+        "[How parity is proven](measurement/parity.md#parity) explains the comparison and its bars.",
         f"Of {len(rows)} pairs of frameworks with the same model in the same mode, {len(same)} do the same work.",
         "",
         *_table([(model, [row for row in rows if row["model"] == model]) for model in MODELS]),

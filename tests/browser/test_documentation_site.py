@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
+from bench.documentation.counts import dead_links
 from orchestrator.resources import ROOT
 from tests.browser.test_report import browser
 
@@ -60,6 +61,29 @@ MORE_QUESTIONS = {
     "slower after numpy upgrade": "regression.html",
 }
 """Asked in other words, and without "how do I"."""
+STRANGERS_QUESTIONS = {
+    "how to install and run first benchmark": "tutorial/first-verdict.html",
+    "add a new framework version to the matrix": "catalog.html",
+    "compare pytorch versions speed": "regression.html",
+    "benchmark my own onnx model": "your-model.html",
+    "run without internet access": "offline.html",
+    "submit jobs to slurm cluster": "cluster.html",
+    "find which version caused the slowdown": "regression/bisect.html",
+    "fail CI if performance gets worse": "ci.html",
+    "schedule nightly runs": "nightly.html",
+    "choose which gpu to use": "gpu.html",
+    "cuda out of memory during run": "gpu/failures.html",
+    "measure tokens per second llm text generation": "generate.html",
+    "publish results as a web page": "site.html",
+    "where are results saved output json format": "contract.html",
+    "docker permission denied": "engines.html",
+    "docker image build fails": "catalog/images.html",
+    "disk full delete old images": "host.html",
+    "only run some cells skip others": "matrix/selection.html",
+    "resume interrupted run": "contract/faults.html",
+    "how many warmup iterations noise in timings": "measurement.html",
+}
+"""Asked by somebody who has not read `howto.md`, whose words the search knows."""
 ENOUGH = 18
 
 
@@ -73,6 +97,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_no_link_of_the_site_is_dead(site: Path) -> None:
+    """Anchors and files too, of which mkdocs does not look at those in pages that are made."""
+    assert dead_links(site) == []
+
+
 @pytest.fixture
 def page(browser: Browser, site: Path) -> Iterator[Page]:
     context = browser.new_context()
@@ -80,7 +109,9 @@ def page(browser: Browser, site: Path) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize("questions", [QUESTIONS, MORE_QUESTIONS], ids=["asked", "in other words"])
+@pytest.mark.parametrize(
+    "questions", [QUESTIONS, MORE_QUESTIONS, STRANGERS_QUESTIONS], ids=["asked", "in other words", "by a stranger"]
+)
 def test_search_leads_to_the_right_page(questions: Mapping[str, str], page: Page, site: Path) -> None:
     """The right page is first for eighteen of twenty questions."""
     assert len(questions) == 20

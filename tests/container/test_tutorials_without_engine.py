@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.tutorials import clone, followed, surroundings
+from tests.tutorials import SHOWN_TOO, check_verdicts, clone, followed, surroundings, verdict_tables
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.slow]
 NO_ENGINE = {"DOCKER_HOST": "unix:///nonexistent/docker.sock", "ORCHESTRATOR_IDLE_WAIT": "0"}
-VERDICTS = {"same", "slower", "faster", "inconclusive"}
 
 
 def test_tutorial_leads_to_verdict_and_nightly(tmp_path: Path) -> None:
@@ -19,11 +18,13 @@ def test_tutorial_leads_to_verdict_and_nightly(tmp_path: Path) -> None:
     said = followed("tutorial/first-verdict.md", folder, environment)
 
     assert "Parity: all 2 cells do the same work" in said["orchestrator run -f first.yaml"]
+    *_, printed = said.values()
+    verdict = check_verdicts(printed)
+    _, others = verdict_tables(printed)
+    assert {row["Metric"] for row in others} == SHOWN_TOO - {"image size"}
     (record,) = folder.glob("results/*/regression.json")
-    regression = json.loads(record.read_text())
-    found = {metric["verdict"] for pair in regression["pairs"] for metric in pair["metrics"]}
-    assert found <= VERDICTS
-    assert "same" in found, "the loss after equal work is known exactly"
+    (pair,) = json.loads(record.read_text())["pairs"]
+    assert [metric["verdict"] for metric in pair["metrics"] if metric["gates"]] == [verdict]
 
     nights = tmp_path / "nights"
     nights.mkdir()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tutorials import clone, followed, surroundings
+from tests.tutorials import check_verdicts, clone, followed, surroundings
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
@@ -17,5 +17,8 @@ def test_tutorial_leads_to_verdict_in_containers(engine: object, base_image: str
 
     assert "(docker)" in said["orchestrator run -f first.yaml"]
     assert "Parity: all 2 cells do the same work" in said["orchestrator run -f first.yaml"]
+    *_, printed = said.values()
+    verdict = check_verdicts(printed)
     (record,) = folder.glob("results/*/regression.json")
-    assert json.loads(record.read_text())["pairs"]
+    (pair,) = json.loads(record.read_text())["pairs"]
+    assert [metric["verdict"] for metric in pair["metrics"] if metric["gates"]] == [verdict]

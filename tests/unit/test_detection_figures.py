@@ -18,7 +18,7 @@ def test_page_says_what_holds_and_what_not() -> None:
 
     page = detection.page({"nights": {"measured": on, "rows": rows}})
 
-    assert "Of 2 figures of which something is wanted, 1 hold it." in page
+    assert "2 figures have a wanted value, and 1 hold it." in page
     assert "| alarms | ≤ 5.0 % | 3.00 ± 0.55 % | 1000 nights | holds |" in page
     assert "| steps | ≥ 80.0 % | 70.00 ± 1.45 % | 1000 series | **does not hold** |" in page
     assert "- nights: 2026-11-22, commit abc1234, 2 × x, Linux 6.1" in page

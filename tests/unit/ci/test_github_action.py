@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,20 @@ import yaml
 
 from orchestrator.reporting.formats.github_comment import MARK
 from orchestrator.resources import ROOT
+from tests.required import missing
 from tests.unit.foreign.real_files import TOOLS, real
 
 ACTION = yaml.safe_load((ROOT / "ci" / "github" / "action.yml").read_text())
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
 GH = """#!/bin/sh
 printf '%s\\n' "$*" >> "$CALLS"
-case "$*" in *--jq*) cat "$IDS";; esac
+for last; do :; done
+case "$*" in
+*--jq*) jq -r "$last" "$COMMENTS";;
+*body=@*) cat "${6#body=@}" > "$POSTED";;
+esac
 """
+"""Of `gh api`: the filter of a question is applied to the comments that are there."""
 PYTHON = """#!/bin/sh
 [ "$2" = venv ] || exit 9
 mkdir -p "$3/bin"
@@ -43,17 +50,21 @@ class Job:
         (programs / "orchestrator").write_text(f'#!/bin/sh\nexec {sys.executable} -m orchestrator "$@"\n')
         for program in programs.iterdir():
             program.chmod(0o755)
-        self.calls, self.summary, self.ids = folder / "calls", folder / "summary.md", folder / "ids"
-        self.ids.write_text("")
+        self.calls, self.summary, self.posted = folder / "calls", folder / "summary.md", folder / "posted.md"
+        self.comments = folder / "comments.json"
+        self.comments.write_text("[]")
         self.variables = {
             "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(ROOT),
             "GITHUB_REPOSITORY": "owner/project", "GITHUB_STEP_SUMMARY": str(self.summary),
-            "RUNNER_TEMP": str(folder), "CALLS": str(self.calls), "IDS": str(self.ids),
+            "RUNNER_TEMP": str(folder), "CALLS": str(self.calls), "COMMENTS": str(self.comments),
+            "POSTED": str(self.posted),
         }  # fmt: skip
 
     def run(self, name: str) -> subprocess.CompletedProcess[str]:
         """Run a step in the shell that GitHub runs it in."""
         step = STEPS[name]
+        if name == "Comment" and not shutil.which("jq"):
+            missing("jq is not installed, which filters as gh does", "BENCH_REQUIRE_ENGINE")
         output = self.folder / "output"
         output.write_text("")
         environment = {key: self._filled(str(value)) for key, value in step.get("env", {}).items()}
@@ -93,22 +104,51 @@ def test_the_steps_end_with_the_verdict(candidate: str, status: int, tmp_path: P
     assert made.run("Verdict").returncode == status
 
 
+BOT = "github-actions[bot]"
+POST = "--method POST repos/owner/project/issues/7/comments"
+PATCH = "--method PATCH repos/owner/project/issues/comments/"
+NAMED = "<!-- orchestrator: models -->"
+
+
 @pytest.mark.parametrize(
-    ("ids", "called"),
+    ("earlier", "name", "called"),
     [
-        ("", "--method POST repos/owner/project/issues/7/comments"),
-        ("41\n42\n", "--method PATCH repos/owner/project/issues/comments/41"),
+        ([], "", POST),
+        ([(BOT, f"{MARK}\nold"), (BOT, f"{MARK}\nolder")], "", f"{PATCH}0"),
+        ([("somebody", f"{MARK}\nmine"), (BOT, "another tool"), (BOT, f"{MARK}\nold")], "", f"{PATCH}2"),
+        ([(BOT, f"{NAMED}\nold")], "", POST),
+        ([(BOT, f"{MARK}\nold"), (BOT, "<!-- orchestrator: data -->\nold")], "models", POST),
+        ([(BOT, f"{MARK}\nold"), (BOT, f"{NAMED}\nold")], "models", f"{PATCH}1"),
     ],
+    ids=["none", "first of two", "of its author", "of another name", "of no name", "of its name"],
 )
-def test_an_earlier_comment_is_replaced(ids: str, called: str, tmp_path: Path) -> None:
-    made = job(tmp_path)
+def test_its_own_comment_is_replaced(
+    earlier: Sequence[tuple[str, str]], name: str, called: str, tmp_path: Path
+) -> None:
+    """A comment of somebody else, or of another use of the action, stays as it is."""
+    made = job(tmp_path, name=name)
     made.run("Judge")
-    made.ids.write_text(ids)
+    made.comments.write_text(
+        json.dumps([{"id": number, "user": {"login": who}, "body": text} for number, (who, text) in enumerate(earlier)])
+    )
 
     assert made.run("Comment").returncode == 0
-    asked, posted = made.calls.read_text().splitlines()
-    assert json.dumps(MARK) in asked
-    assert posted == f"api {called} --field body=@{made.outputs['comment']} --silent"
+    _, posted = made.calls.read_text().splitlines()
+    assert posted.startswith(f"api {called} --field body=@")
+    first, *rest = made.posted.read_text().splitlines()
+    assert first == (NAMED if name else MARK)
+    assert rest == Path(made.outputs["comment"]).read_text().splitlines()[1:]
+
+
+def test_steps_run_when_they_should() -> None:
+    """The conditions, as GitHub evaluates them."""
+    assert {name: step.get("if", "") for name, step in STEPS.items()} == {
+        "Install": "inputs.install != 'none'",
+        "Judge": "",
+        "Comment": "inputs.comment == 'true' && github.event_name == 'pull_request'",
+        "Verdict": "inputs.fail == 'true'",
+    }
+    assert STEPS["Comment"]["continue-on-error"] is True
 
 
 def test_a_mistake_ends_the_job(tmp_path: Path) -> None:

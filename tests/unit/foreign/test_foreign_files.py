@@ -6,6 +6,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from orchestrator.errors import InputError
@@ -15,6 +16,7 @@ from orchestrator.modes.parts.metrics import Better
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.resources import ROOT
+from tests.published_formats import BENCHER
 from tests.unit.foreign.real_files import TOOLS, document, real, written
 from tests.unit.reporting import synthetic
 
@@ -154,6 +156,28 @@ def test_our_own_bencher_file_is_read_back(tmp_path: Path) -> None:
     assert all(len(samples.values) == 1 and samples.lacks for samples in metrics.values())
 
 
+def test_bencher_is_read_by_its_published_schema(tmp_path: Path) -> None:
+    """Bencher's own command makes no file here: the schema decides what a file is."""
+    valid: list[Any] = [
+        {
+            "a": {"latency": {"value": 88.0, "lower_value": 87.42, "upper_value": 88.88}},
+            "b": {"file-size": {"value": 42}},
+        },
+        {"a": {"latency": {"value": 1.0, "further": "text"}}},
+    ]
+    for content in valid:
+        jsonschema.validate(content, BENCHER)
+        file = read(written(tmp_path / "bmf.json", content))
+        assert {name: set(each.metrics) for name, each in file.benchmarks.items()} == {
+            name: set(measures) for name, measures in content.items()
+        }
+    for wrong in ({"a": {"latency": {"value": "fast"}}}, {"a": {"latency": {"lower_value": 1.0}}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, BENCHER)
+        with pytest.raises(InputError):
+            read(written(tmp_path / "wrong.json", wrong))
+
+
 def test_foreign_measures_have_no_direction(tmp_path: Path) -> None:
     measures = {name: {"value": 1.0} for name in ("latency", "throughput", "throughput_ratio", "leaves")}
     (benchmark,) = read(written(tmp_path / "bmf.json", {"a": measures})).benchmarks.values()
@@ -169,6 +193,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("[1, 2]", "none of the formats that can be compared: pyperf, pytest-benchmark, hyperfine, Google Benchmark and"),
     ('{"benchmarks": []}', "none of the formats"),
     ('{"a": {"b": 1}}', "none of the formats"),
+    ('{"a": [{"measures": {"latency": {"value": 1}}}]}', "none of the formats"),  # version 1 of Bencher's format
     ('{"a": {"b": {"value": "x"}}}', "a.b.value: Input should be a valid number"),
     ('{"a": {"b": {"value": NaN}}}', "a.b.value: Input should be a finite number"),
     ('{"results": [{"command": "a", "mean": -1}]}', "results.0.mean: Input should be greater than or equal to 0"),

@@ -133,6 +133,27 @@ def test_a_single_value_is_inconclusive(tmp_path: Path) -> None:
     assert "a single value is no sample" in judged.reason
 
 
+@pytest.mark.parametrize(("measure", "factor"), [("latency", 1.05), ("throughput", 1 / 1.05)])
+def test_files_of_bencher_are_judged_right(measure: str, factor: float, tmp_path: Path) -> None:
+    """Of many drawn pairs of ten files a side, a planted 5 % is found in nearly all, and equal ones never alarm."""
+    draw, drawn = random.Random(f"bencher {measure}"), examples(100)
+    verdicts: dict[float, Counter[Verdict]] = {1.0: Counter(), factor: Counter()}
+    for level, counted in verdicts.items():
+        for _ in range(drawn):
+            ones, others = (
+                [
+                    _bencher(tmp_path, f"{name}{number}", **{measure: side_level * draw.lognormvariate(0, 0.01)})
+                    for number in range(10)
+                ]
+                for name, side_level in (("a", 1.0), ("b", level))
+            )
+            counted[deciding(compare_files(side(*ones), side(*others))).verdict] += 1
+
+    assert verdicts[factor][Verdict.SLOWER] >= 0.95 * drawn
+    assert verdicts[1.0][Verdict.SLOWER] + verdicts[1.0][Verdict.FASTER] <= 0.01 * drawn
+    assert verdicts[1.0][Verdict.SAME] >= 0.8 * drawn
+
+
 def test_an_unknown_direction_decides_nothing(tmp_path: Path) -> None:
     paths = [_bencher(tmp_path, name, latency=1.0, leaves=value) for name, value in (("a", 1.0), ("b", 2.0))]
     (pair,) = compared(*paths).pairs

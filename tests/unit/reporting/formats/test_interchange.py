@@ -1,4 +1,4 @@
-"""Formats of other tools, read by these tools or held to their published schemas."""
+"""Formats of other tools, read by these tools or held to their published schemas (`tests/published_formats.py`)."""
 
 import base64
 import json
@@ -27,29 +27,13 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.measures import measures
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from tests.published_formats import BENCHER, BENCHER_SHA256, PYTORCH, digest
 from tests.unit.regression.history.test_history import levels
 from tests.unit.reporting import clusters, synthetic
 from tests.unit.reporting.formats.reports_with_texts import evil
 from tests.unit.reporting.reports.test_regression_report import EVERY
 from tests.unit.reporting.reports.test_side_by_side import two
 
-BMF_SCHEMA = {
-    "$schema": "http://json-schema.org/draft-07/schema",
-    "type": "object",
-    "patternProperties": {
-        ".+": {
-            "type": "object",
-            "patternProperties": {
-                ".+": {
-                    "type": "object",
-                    "properties": {name: {"type": "number"} for name in ("value", "lower_value", "upper_value")},
-                    "required": ["value"],
-                }
-            },
-        }
-    },
-}
-"""The schema of https://bencher.dev/bmf.json."""
 MXNET = "mxnet-1.9.1-cpu/lenet-train-b200"
 KINDS: dict[str, tuple[Kind[Any], Any]] = {
     "run": (RUN, synthetic.example()),
@@ -66,11 +50,15 @@ def rendered(kind: str, format_: str) -> Any:
     return json.loads(render(*KINDS[kind], format_))
 
 
+def test_bencher_schema_is_the_published_one() -> None:
+    assert digest(BENCHER) == BENCHER_SHA256
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_bencher_meets_its_published_schema(kind: str) -> None:
     benchmarks = rendered(kind, "bencher")
 
-    jsonschema.validate(benchmarks, BMF_SCHEMA)
+    jsonschema.validate(benchmarks, BENCHER)
     assert all(len(name) <= 1024 for name in benchmarks)
     assert sum(map(len, benchmarks.values())) == len(list(named(_measured(kind))))
 
@@ -103,32 +91,19 @@ def test_a_regression_gives_ratios_with_their_intervals() -> None:
                 assert (figures.get("lower_value"), figures.get("upper_value")) == (judged.low, judged.high)
 
 
-COLUMNS = {
-    "benchmark": {"name": str, "mode": str, "dtype": str, "extra_info": dict},
-    "model": {"name": str, "type": str, "backend": str, "origins": list, "extra_info": dict},
-    "metric": {"name": str, "benchmark_values": list, "target_value": float, "extra_info": dict},
-    "runners": {
-        "name": str, "type": str, "cpu_info": str, "cpu_count": int, "avail_mem_in_gb": int, "gpu_info": str,
-        "gpu_count": int, "extra_info": dict,
-    },
-    "dependencies": {"repo": str, "branch": str, "sha": str, "version": str, "extra_info": dict},
-}  # fmt: skip
-"""The columns of the table `oss_ci_benchmark_v3` that a record fills."""
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_pytorch_records_fit_their_table(kind: str) -> None:
     records = rendered(kind, "pytorch")
 
     assert records
     for record in records:
-        assert record.keys() <= COLUMNS.keys()
+        assert record.keys() <= PYTORCH.keys()
         parts = [(name, record[name]) for name in ("benchmark", "model", "metric")]
         parts += [("runners", runner) for runner in record["runners"]]
         parts += [("dependencies", each) for each in record.get("dependencies", {}).values()]
         for name, part in parts:
             for key, value in part.items():
-                assert isinstance(value, COLUMNS[name][key]), (name, key)
+                assert isinstance(value, PYTORCH[name][key]), (name, key)
             # A column of the kind Map(String, String) holds texts alone.
             assert all(isinstance(text, str) for text in part["extra_info"].values())
         assert record["benchmark"]["name"]

@@ -1,4 +1,4 @@
-"""The example that logs a run to MLflow, with MLflow itself where it is installed."""
+"""The example that logs a run to MLflow, with MLflow itself, which the dev set holds."""
 
 import importlib.util
 import json
@@ -40,7 +40,10 @@ def python() -> str:
 
 def _run(python: str, folder: Path, *arguments: str, text: str = "") -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "MLFLOW"))}
-    environment |= {"MLFLOW_TRACKING_URI": (folder / "runs").as_uri(), "MLFLOW_ALLOW_FILE_STORE": "true"}
+    environment |= {
+        "MLFLOW_TRACKING_URI": (folder / "runs").as_uri(), "MLFLOW_ALLOW_FILE_STORE": "true",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+    }  # fmt: skip
     ended = subprocess.run(
         [python, *arguments], cwd=folder, env=environment, input=text, capture_output=True, text=True, check=False
     )
