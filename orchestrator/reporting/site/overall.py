@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestrator.reporting.site.axes import AXES
+from orchestrator.reporting.site.axes import AXES, places_of_releases
 from orchestrator.reporting.site.encoding import Document, decoded, dictionary
 from orchestrator.reporting.site.figures import ORDER
 
@@ -27,6 +27,8 @@ class _Cells:
     plans: dict[str, int] = field(default_factory=dict)
     lists: list[list[int]] = field(default_factory=list)
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    releases: dict[str, list[str]] = field(default_factory=dict)
+    """The versions of framework and packages by the text of the axis `version`."""
 
     def plan(self, document: Document) -> int:
         """Return the place of the list of cells of a run, which runs of one plan share."""
@@ -35,14 +37,21 @@ class _Cells:
             self.plans[plan] = len(self.plans)
             columns = [decoded(document["cells"][axis]) for axis in AXES]
             rows = zip(*columns, document["idle"], strict=True)
+            self.releases |= zip(
+                decoded(document["cells"]["version"]), decoded(document["cells"]["versions"]), strict=True
+            )
             self.lists.append([self.known.setdefault(row, len(self.known)) for row in rows])
         return self.plans[plan]
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the distinct cells."""
         columns = list(zip(*self.known, strict=True)) or [()] * (len(AXES) + 1)
-        return {axis: dictionary(list(column)) for axis, column in zip(AXES, columns, strict=False)} | {
-            "idle": [place for place, idle in enumerate(columns[-1]) if idle]
+        found = {axis: dictionary(list(column)) for axis, column in zip(AXES, columns, strict=False)}
+        releases = [self.releases[version] for version in found["version"]["of"]]
+        return found | {
+            "idle": [place for place, idle in enumerate(columns[-1]) if idle],
+            # Browsers know no order of versions: of the values of `version`, this is the place of each.
+            "release_order": places_of_releases(releases),
         }
 
 
