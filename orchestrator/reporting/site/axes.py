@@ -29,12 +29,12 @@ def _sizes(work: Workload) -> str:
     return ", ".join(f"{name} {value}" for name, value in work.axes)
 
 
-def _latency_limit(cell: Cell) -> str:
-    """Return the limits of the latency of an answer or, of a frontier, of a step."""
-    load, frontier = cell.workload.load, cell.frontier
+def _limits(cell: Cell) -> str:
+    """Return the limits of the latency: that of an answer, or those of the frontier that a cell is a part of."""
+    load = cell.workload.load
     limits_s = [load.latency_limit_s] if load and load.latency_limit_s is not None else []
-    limits_s += frontier.latency_limits_s if frontier else ()
-    return ", ".join(f"{limit_s:g} s" for limit_s in limits_s)
+    limits_s += cell.frontier.latency_limits_s if cell.frontier else ()
+    return " ".join(f"{limit_s:g}" for limit_s in limits_s)
 
 
 def _release(cell: Cell) -> str:
@@ -64,7 +64,7 @@ AXES: Mapping[str, Callable[[Cell], Hashable]] = {
     "scenario": lambda cell: str(cell.workload.load.scenario) if cell.workload.load else "",
     "rate": lambda cell: cell.workload.load.rate if cell.workload.load else None,
     "clients": lambda cell: cell.workload.load.clients if cell.workload.load else None,
-    "latency_limit": _latency_limit,
+    "latency_limit": lambda cell: cell.workload.load.latency_limit_s if cell.workload.load else None,
     "prompt": lambda cell: cell.workload.generation.prompt if cell.workload.generation else None,
     "output": lambda cell: cell.workload.generation.output if cell.workload.generation else None,
     "system": lambda cell: cell.system.name,
@@ -79,9 +79,15 @@ AXES: Mapping[str, Callable[[Cell], Hashable]] = {
 
 
 def axes(cells: tuple[Cell, ...]) -> dict[str, Document]:
-    """Return the columns of the axes of cells, and the versions by which releases are ordered."""
+    """Return the columns of the axes of cells, and what is known of cells besides.
+
+    `versions` order releases, and `limits` are seconds: cells that differ in them alone are the same.
+    """
     columns = {name: dictionary([_shown(value(cell)) for cell in cells]) for name, value in AXES.items()}
-    return columns | {"versions": dictionary([release_versions(cell) for cell in cells])}
+    return columns | {
+        "versions": dictionary([release_versions(cell) for cell in cells]),
+        "limits": dictionary([_limits(cell) for cell in cells]),
+    }
 
 
 def places_of_releases(releases: Sequence[Sequence[str]]) -> list[int]:

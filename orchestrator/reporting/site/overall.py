@@ -29,18 +29,20 @@ class _Cells:
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
     releases: dict[str, list[str]] = field(default_factory=dict)
     """The versions of framework and packages by the text of the axis `version`."""
+    limits: dict[int, str] = field(default_factory=dict)
+    """The limits of the latency of each cell, as the newest run has them."""
 
     def plan(self, document: Document) -> int:
         """Return the place of the list of cells of a run, which runs of one plan share."""
         plan = document["plan"]
         if plan not in self.plans:
             self.plans[plan] = len(self.plans)
-            columns = [decoded(document["cells"][axis]) for axis in AXES]
-            rows = zip(*columns, document["idle"], strict=True)
-            self.releases |= zip(
-                decoded(document["cells"]["version"]), decoded(document["cells"]["versions"]), strict=True
-            )
-            self.lists.append([self.known.setdefault(row, len(self.known)) for row in rows])
+            columns = {axis: decoded(column) for axis, column in document["cells"].items()}
+            rows = zip(*(columns[axis] for axis in AXES), document["idle"], strict=True)
+            places = [self.known.setdefault(row, len(self.known)) for row in rows]
+            self.lists.append(places)
+            self.releases |= zip(columns["version"], columns["versions"], strict=True)
+            self.limits |= zip(places, columns["limits"], strict=True)
         return self.plans[plan]
 
     def columns(self) -> dict[str, Any]:
@@ -49,6 +51,7 @@ class _Cells:
         found = {axis: dictionary(list(column)) for axis, column in zip(AXES, columns, strict=False)}
         releases = [self.releases[version] for version in found["version"]["of"]]
         return found | {
+            "limits": dictionary([self.limits[place] for place in range(len(self.known))]),
             "idle": [place for place, idle in enumerate(columns[-1]) if idle],
             # Browsers know no order of versions: of the values of `version`, this is the place of each.
             "release_order": places_of_releases(releases),
