@@ -14,7 +14,7 @@ STYLE = "app/site.css"
 SCRIPTS = (
     "core", "elements", "format", "colours", "table", "routes", "model", "ratios", "lines", "commands", "export",
     "figure", "controls", "charts", "heat_map", "overview", "cell_figures", "cell", "runs", "run", "compare",
-    "series", "scaling", "pareto", "nights", "searches", "claims", "find", "main",
+    "series", "scaling", "frontier", "pareto", "nights", "searches", "claims", "find", "main",
 )  # fmt: skip
 """The scripts of the page, in the order in which they run."""
 _POLICY = (

@@ -2,7 +2,7 @@
 // The page: its links and its search field, and the view of the address.
 (() => {
   const { h } = bench;
-  const LINKS = [["", "Overview"], ["compare", "Compare"], ["series", "Series"], ["scaling", "Scaling"], ["pareto", "Pareto"], ["runs", "Runs"], ["nights", "Nights"], ["searches", "Searches"], ["claims", "Studies"]];
+  const LINKS = [["", "Overview"], ["compare", "Compare"], ["series", "Series"], ["scaling", "Scaling"], ["frontier", "Frontier"], ["pareto", "Pareto"], ["runs", "Runs"], ["nights", "Nights"], ["searches", "Searches"], ["claims", "Studies"]];
   const NEEDS = { nights: "nights", searches: "searches", claims: "studies" };
   const OF = { "": "overview", behind: "behind" };
   const main = document.getElementById("main");
