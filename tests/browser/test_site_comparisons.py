@@ -259,6 +259,20 @@ def test_rates_count_what_their_mode_counts(page: Page) -> None:
     page.reload()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["frontier", "compare?kind=label&a=mxnet 1.9.1&b=torch 2.0.0", "scaling?f.mode=train"])
+def test_all_can_read_a_comparison(browser: Browser, site: Path, view: str, scheme: str) -> None:
+    """Limits, switches and Pythons have contrast and names, and a phone scrolls none of it sideways."""
+    address = f"{(site / 'index.html').as_uri()}#/{view}"
+    visited = Visit(browser, address, color_scheme=scheme, viewport={"width": 390, "height": 844})
+    visited.page.wait_for_selector("main .plot")
+    visited.open_all()
+
+    assert visited.violations() == []
+    assert visited.page.evaluate("document.documentElement.scrollWidth") <= 390
+    visited.page.context.close()
+
+
 def test_a_view_is_found_by_its_name(page: Page) -> None:
     page.goto(f"{page.url.partition('#')[0]}#/find?q=frontier")
     page.locator("main").get_by_role("link", name="Frontier").click()
