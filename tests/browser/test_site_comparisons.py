@@ -71,11 +71,15 @@ def test_a_filter_can_be_taken_off_a_view_that_chose_it(page: Page) -> None:
     model.select_option("")
     assert model.input_value() == ""
     assert "f.mode=train" in page.url
+    assert "all=yes" in page.url
 
     page.get_by_label("Mode", exact=True).select_option("")
     page.get_by_text("More filters").click()
     assert model.input_value() == ""
     assert page.get_by_label("Mode", exact=True).input_value() == ""
+
+    go(page, "pareto?all=yes")
+    assert page.get_by_label("Work", exact=True).input_value() == ""
 
 
 def test_a_release_is_newer_than_its_candidates(page: Page) -> None:

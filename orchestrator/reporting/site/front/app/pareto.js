@@ -2,7 +2,7 @@
 // Two metrics against each other, with the cells that no other one beats in both.
 (() => {
   const { h, s } = bench;
-  const MOST = 2000;
+  const MOST = 1000;
 
   bench.views.pareto = (values) => {
     const { site } = bench;
@@ -59,7 +59,7 @@
         best.size > 0 && h("section", {}, bench.heading(2, "Unbeaten cells"), bench.table("Cells that none beats in both", [
           { head: "Cell", text: (row) => [site.cellLink(row), h("small", {}, `${site.axis(row, "work")} on ${site.axis(row, "system")}, ${site.axis(row, "host") || "–"}`)], sort: (row) => site.axis(row, "id") },
           { head: xMetric.title, number: true, text: (row) => site.figure(xOne, row, across.v[row]), sort: (row) => across.v[row] }, { head: yMetric.title, number: true, text: (row) => site.figure(yOne, row, up.v[row]), sort: (row) => up.v[row] },
-        ], [...best])),
+        ], [...best], { most: 60 })),
       ];
     });
   };
