@@ -62,7 +62,7 @@
       title, note: `The candidate over the baseline with its 95 % interval, lowest ratio first${known.length > 40 ? `; the 20 lowest and highest of ${known.length}` : ""}. ${higher ? "Right" : "Left"} of 1 is better. An arrow stands for an interval that leaves the axis.`,
       draw: (width) => {
         const narrow = width < 520;
-        const line = narrow ? 40 : 22, left = narrow ? 14 : Math.min(300, width * 0.42), height = shown.length * line + 56;
+        const line = narrow ? 40 : 22, left = narrow ? 26 : Math.min(300, width * 0.42), height = shown.length * line + 56;
         const largest = Math.max(Math.log(1.02), ...shown.map((pair) => Math.abs(pair.log) + Math.min(pair.width || 0, Math.abs(pair.log) + 0.05)));
         const limits = [Math.exp(-largest * 1.08), Math.exp(largest * 1.08)];
         const x = d3.scaleLog(limits, [left, width - 30]);
