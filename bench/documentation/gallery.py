@@ -78,6 +78,7 @@ def site_views(results: Path) -> list[Shown]:
         Shown("all-series", "series", 860),
         Shown("series", f"series?name={series}", 760),
         Shown("scaling", "scaling", 860),
+        Shown("frontier", "frontier", 860),
         Shown("pareto", "pareto", 860),
         Shown("runs", "runs", 520),
         Shown("run", f"run?run={newest.name}", 900),

@@ -40,6 +40,7 @@ VIEWS = {
     "all series": "series",
     "one series": f"series?name={quote(SERIES)}",
     "scaling": "scaling?f.host=bench-1",
+    "frontier": "frontier",
     "pareto": "pareto",
     "nights": "nights",
     "searches": "searches",
@@ -224,7 +225,7 @@ def test_the_keyboard_reaches_every_view(browser: Browser, site: Path) -> None:
             reached.add(focused)
             outline = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
             assert outline == "2px"
-    assert reached == {"", "compare", "series", "scaling", "pareto", "runs", "nights", "searches", "claims"}
+    assert reached == {"", "compare", "series", "scaling", "frontier", "pareto", "runs", "nights", "searches", "claims"}
 
     for path, target in (("heat", "#/behind"), ("cell", "#/cell"), ("run", "#/run")):
         selector = {
@@ -302,7 +303,8 @@ def test_a_figure_can_be_taken_away(browser: Browser, server: str) -> None:
     assert table[0] == "run,begun,release,throughput,low,high"
     assert len(table) == page.locator("figure a .dot").count() + 1
     assert re.match(r'<svg [^>]*xmlns="http://www\.w3\.org/2000/svg"', taken("SVG"))
-    assert taken("command").startswith(f"orchestrator history --select '{SERIES}' --metric throughput --host ")
+    exactly = SERIES.replace("*", "[*]")
+    assert taken("command").startswith(f"orchestrator history --select '{exactly}' --metric throughput --host ")
     page.locator(".take").first.get_by_role("button", name="PNG").click()
     said.filter(has_text="copied").wait_for()
     kinds = page.evaluate("navigator.clipboard.read().then(items => items.flatMap(item => item.types))")

@@ -12,9 +12,9 @@ VENDORED = {"vendor/d3-7.9.2/d3.min.js": "912111098ea99503a6f4967361d2bbdc9dbf58
 """Files of others with their SHA-256, as npm has them; the licence of each lies next to it."""
 STYLE = "app/site.css"
 SCRIPTS = (
-    "core", "elements", "format", "colours", "table", "routes", "model", "ratios", "commands", "export", "figure",
-    "controls", "charts", "heat_map", "overview", "cell_figures", "cell", "runs", "run", "compare",
-    "series", "scaling", "pareto", "nights", "searches", "claims", "find", "main",
+    "core", "elements", "format", "colours", "table", "routes", "model", "ratios", "lines", "commands", "export",
+    "figure", "controls", "charts", "heat_map", "overview", "cell_figures", "cell", "runs", "run", "compare",
+    "series", "scaling", "frontier", "pareto", "nights", "searches", "claims", "find", "main",
 )  # fmt: skip
 """The scripts of the page, in the order in which they run."""
 _POLICY = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestrator.reporting.site.axes import AXES
+from orchestrator.reporting.site.axes import AXES, places_of_releases
 from orchestrator.reporting.site.encoding import Document, decoded, dictionary
 from orchestrator.reporting.site.figures import ORDER
 
@@ -27,22 +27,34 @@ class _Cells:
     plans: dict[str, int] = field(default_factory=dict)
     lists: list[list[int]] = field(default_factory=list)
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    releases: dict[str, list[str]] = field(default_factory=dict)
+    """The versions of framework and packages by the text of the axis `version`."""
+    limits: dict[int, str] = field(default_factory=dict)
+    """The limits of the latency of each cell, as the newest run has them."""
 
     def plan(self, document: Document) -> int:
         """Return the place of the list of cells of a run, which runs of one plan share."""
         plan = document["plan"]
         if plan not in self.plans:
             self.plans[plan] = len(self.plans)
-            columns = [decoded(document["cells"][axis]) for axis in AXES]
-            rows = zip(*columns, document["idle"], strict=True)
-            self.lists.append([self.known.setdefault(row, len(self.known)) for row in rows])
+            columns = {axis: decoded(column) for axis, column in document["cells"].items()}
+            rows = zip(*(columns[axis] for axis in AXES), document["idle"], strict=True)
+            places = [self.known.setdefault(row, len(self.known)) for row in rows]
+            self.lists.append(places)
+            self.releases |= zip(columns["version"], columns["versions"], strict=True)
+            self.limits |= zip(places, columns["limits"], strict=True)
         return self.plans[plan]
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the distinct cells."""
         columns = list(zip(*self.known, strict=True)) or [()] * (len(AXES) + 1)
-        return {axis: dictionary(list(column)) for axis, column in zip(AXES, columns, strict=False)} | {
-            "idle": [place for place, idle in enumerate(columns[-1]) if idle]
+        found = {axis: dictionary(list(column)) for axis, column in zip(AXES, columns, strict=False)}
+        releases = [self.releases[version] for version in found["version"]["of"]]
+        return found | {
+            "limits": dictionary([self.limits[place] for place in range(len(self.known))]),
+            "idle": [place for place, idle in enumerate(columns[-1]) if idle],
+            # Browsers know no order of versions: of the values of `version`, this is the place of each.
+            "release_order": places_of_releases(releases),
         }
 
 

@@ -57,10 +57,13 @@
     return drawn;
   };
 
-  bench.dots = (points, place, size = 36) => points.map(({ x, y, title, hollow = false, to = null }) => {
-    const mark = s("path", { transform: `translate(${x} ${y})`, d: d3.symbol(bench.shape(place), size)(), class: `dot ${hollow ? "hollow" : ""}` }, s("title", {}, title));
-    return to ? s("a", { href: to, "aria-label": title }, mark) : mark;
-  });
+  bench.dots = (points, place, size = 36) => {
+    const d = d3.symbol(bench.shape(place), size)();
+    return points.map(({ x, y, title, hollow = false, to = null }) => {
+      const mark = s("path", { transform: `translate(${x} ${y})`, d, class: `dot ${hollow ? "hollow" : ""}` }, s("title", {}, title));
+      return to ? s("a", { href: to, "aria-label": title }, mark) : mark;
+    });
+  };
 
   // An interval, cut with an arrow where it leaves the axis.
   bench.whisker = (x, from, to, [top, bottom]) => {

@@ -4,39 +4,43 @@
   const { h, s } = bench;
   const KINDS = [["run", "Runs"], ["label", "Releases"], ["host", "Hosts"], ["system", "Systems"], ["python", "Pythons"]];
 
+  // What a pair must share; its Python too, where both sides have one in common.
+  const SHARED = { label: ["work", "system", "host"], host: ["id"], system: ["label", "work", "host"], python: ["label", "work", "system", "host"] };
+
   // Rows of each side that are to be paired, and what a pair must share.
   const sides = (kind, a, b, wanted) => {
     const { site } = bench;
-    const left = site.filtered({ ...wanted, smoke: "yes" });
     if (kind === "run") {
-      const [one, other] = [site.runNumber(a), site.runNumber(b)];
-      const of = (run) => left.filter((row) => site.runOf[row] === run);
-      const same = new Set(of(one).map((row) => site.axis(row, "id")));
-      const shares = of(other).some((row) => same.has(site.axis(row, "id")));
-      return [of(one), of(other), shares ? ["id"] : ["tracked"]];
+      const [one, other] = [a, b].map((name) => site.filtered({ ...wanted, smoke: "yes" }).filter((row) => site.runOf[row] === site.runNumber(name)));
+      const same = new Set(one.map((row) => site.axis(row, "id")));
+      return [one, other, other.some((row) => same.has(site.axis(row, "id"))) ? ["id"] : ["tracked"]];
     }
-    const newest = site.newest(left.filter((row) => !site.isSmoke(site.runOf[row])));
+    const newest = site.newest(site.filtered(wanted));
     const of = (value) => newest.filter((row) => String(site.axis(row, kind) ?? "") === value);
-    const shared = { label: ["work", "system", "host"], host: ["id"], system: ["label", "python", "work", "host"], python: ["label", "work", "system", "host"] }[kind];
-    return [of(a), of(b), shared];
+    return [of(a), of(b), SHARED[kind]];
   };
 
   bench.compared = (kind, a, b, wanted, column) => {
     const { site } = bench;
     const [one, other, shared] = sides(kind, a, b, wanted);
     const key = (row) => shared.map((axis) => site.axis(row, axis)).join("\u0001");
-    const baseline = new Map(one.map((row) => [key(row), row]));
-    const there = new Set();
+    const [ours, theirs] = [one, other].map((rows) => bench.grouped(rows, key));
     const pairs = [];
-    for (const row of other) {
-      const base = baseline.get(key(row));
-      if (base === undefined) { pairs.push({ candidate: row }); continue; }
-      there.add(base);
-      if (column.v[row] > 0 && column.v[base] > 0) pairs.push({ baseline: base, candidate: row, ...bench.pair([row], [base], column) });
-      else pairs.push({ baseline: base, candidate: row });
+    const taken = new Set();
+    for (const [name, mine] of ours) {
+      if (!theirs.has(name)) continue;
+      // Of several releases in a run the newest, and of several results of a cell the last.
+      const newest = [mine, theirs.get(name)].map((rows) => site.ofNewestRelease(rows));
+      const alike = kind === "python" ? [{ one: newest[0], other: newest[1], pythons: null }] : bench.ofOnePython(...newest);
+      for (const { one: from, other: to, pythons } of alike) {
+        const [baseline, candidate] = [Math.max(...from), Math.max(...to)];
+        for (const row of [...from, ...to]) taken.add(row);
+        const isKnown = column.v[candidate] > 0 && column.v[baseline] > 0;
+        pairs.push({ baseline, candidate, pythons, ...(isKnown && bench.pair([candidate], [baseline], column)) });
+      }
     }
-    for (const row of one) if (!there.has(row)) pairs.push({ baseline: row });
-    return pairs;
+    const alone = (rows, side) => rows.filter((row) => !taken.has(row)).map((row) => ({ [side]: row }));
+    return [...pairs, ...alone(other, "candidate"), ...alone(one, "baseline")];
   };
 
   const verdict = (pair, higher) => {
@@ -58,7 +62,7 @@
       title, note: `The candidate over the baseline with its 95 % interval, lowest ratio first${known.length > 40 ? `; the 20 lowest and highest of ${known.length}` : ""}. ${higher ? "Right" : "Left"} of 1 is better. An arrow stands for an interval that leaves the axis.`,
       draw: (width) => {
         const narrow = width < 520;
-        const line = narrow ? 40 : 22, left = narrow ? 14 : Math.min(300, width * 0.42), height = shown.length * line + 56;
+        const line = narrow ? 40 : 22, left = narrow ? 26 : Math.min(300, width * 0.42), height = shown.length * line + 56;
         const largest = Math.max(Math.log(1.02), ...shown.map((pair) => Math.abs(pair.log) + Math.min(pair.width || 0, Math.abs(pair.log) + 0.05)));
         const limits = [Math.exp(-largest * 1.08), Math.exp(largest * 1.08)];
         const x = d3.scaleLog(limits, [left, width - 30]);
@@ -97,27 +101,32 @@
     const a = wanted.a ?? (wanted.kind === "run" ? site.runs.run[sameHost < 0 ? 0 : sameHost] : options[Math.max(0, last - 1)][0]);
     const b = wanted.b ?? (wanted.kind === "run" ? runs[0][0] : options[last][0]);
     return bench.when([site.metric(wanted.metric), bench.library()], ([column]) => {
-      const metric = site.metrics.get(wanted.metric);
+      const one = site.metrics.get(wanted.metric);
       const pairs = bench.compared(wanted.kind, a, b, wanted, column);
+      const rows = pairs.flatMap((pair) => [pair.baseline, pair.candidate]).filter((each) => each !== undefined);
+      const metric = site.counted(one, rows);
       for (const pair of pairs) { pair.b = column.v[pair.baseline]; pair.c = column.v[pair.candidate]; }
       const mean = bench.together(pairs.filter((pair) => pair.log !== undefined));
-      const command = () => wanted.kind === "run" ? bench.commands.compare(a, b) : bench.commands.every([]);
+      const isFiltered = Object.keys(wanted).some((name) => name.startsWith("f."));
+      const ids = () => isFiltered ? [...new Set(rows.map((each) => site.axis(each, "id")))] : [];
+      const command = () => wanted.kind === "run" ? bench.commands.compare(a, b, ids()) : bench.commands.figures(rows);
       const row = (pair) => pair.candidate ?? pair.baseline;
-      const swap = h("button", { type: "button", class: "plain", onclick: () => bench.change({ a: b, b: a }) }, "Swap sides");
+      const onPython = (each) => site.valuesOf("python").length > 1 ? `, Python ${site.axis(each, "python") || "–"}` : "";
+      const swap = h("button", { type: "button", onclick: () => bench.change({ a: b, b: a }) }, "Swap sides");
       return [
         bench.heading(1, "Compare"),
-        h("p", { class: "lead" }, "Cells that differ in nothing else are paired, and the geometric mean is over all pairs. For a verdict that keeps its level over all metrics, use the command."),
+        h("p", { class: "lead" }, "Cells that differ in nothing else are paired, and the geometric mean is over all pairs. Where the sides have no Python in common, the newest of each is taken, and the pair says so. For a verdict that keeps its level over all metrics, compare two runs by the command."),
         h("div", { class: "controls" }, bench.choice("What", "kind", KINDS.filter(([kind]) => kind === "run" || site.valuesOf(kind).length > 1), wanted.kind, { a: "", b: "" }), bench.choice("Baseline", "a", options, a), bench.choice("Candidate", "b", options, b), bench.metricChoice(wanted), swap,
-          bench.facets(wanted, ["model", "mode"], wanted.kind === "run" ? ["host"] : [wanted.kind])),
+          bench.facets(wanted, ["model", "mode"], { without: wanted.kind === "run" ? ["host"] : [wanted.kind] })),
         mean ? h("p", { class: "headline" }, h("strong", {}, bench.ratio(mean.ratio)), ` as the geometric mean of ${bench.counted(mean.count, "pair")}`, !Number.isNaN(mean.width) && `, 95 % interval about ${bench.ratio(mean.ratio * Math.exp(-mean.width))} to ${bench.ratio(mean.ratio * Math.exp(mean.width))}`, ".") : h("p", { class: "note" }, "No cell of both sides can be compared."),
         figure(pairs, metric, `${bench.capital(metric.title)}: ${b} over ${a}`, command),
         pairs.length > 0 && h("section", {}, bench.heading(2, "Pairs"), bench.table("Every pair, and the cells that only one side has", [
-          { head: "Cell", text: (pair) => [site.cellLink(row(pair), site.axis(row(pair), "label")), h("small", {}, `${site.axis(row(pair), "work")} on ${site.axis(row(pair), "system")}, ${site.axis(row(pair), "host") || "–"}`)], sort: (pair) => site.axis(row(pair), "id") },
-          { head: "Baseline", number: true, text: (pair) => pair.baseline === undefined ? "–" : site.cellLink(pair.baseline, bench.figure(metric, pair.b)), sort: (pair) => pair.b },
-          { head: "Candidate", number: true, text: (pair) => pair.candidate === undefined ? "–" : site.cellLink(pair.candidate, bench.figure(metric, pair.c)), sort: (pair) => pair.c },
+          { head: "Cell", text: (pair) => [site.cellLink(row(pair), site.axis(row(pair), "label")), h("small", {}, `${site.axis(row(pair), "work")} on ${site.axis(row(pair), "system")}, ${site.axis(row(pair), "host") || "–"}${onPython(row(pair))}`)], sort: (pair) => site.axis(row(pair), "id") },
+          { head: "Baseline", number: true, text: (pair) => pair.baseline === undefined ? "–" : site.cellLink(pair.baseline, site.figure(one, pair.baseline, pair.b)), sort: (pair) => pair.b },
+          { head: "Candidate", number: true, text: (pair) => pair.candidate === undefined ? "–" : site.cellLink(pair.candidate, site.figure(one, pair.candidate, pair.c)), sort: (pair) => pair.c },
           { head: "Ratio", number: true, text: (pair) => pair.log === undefined ? "–" : bench.ratio(Math.exp(pair.log)), sort: (pair) => pair.log ?? null },
           { head: "95 % interval", number: true, text: (pair) => pair.log === undefined || Number.isNaN(pair.width) ? "–" : `${bench.ratio(Math.exp(pair.log - pair.width))} – ${bench.ratio(Math.exp(pair.log + pair.width))}` },
-          { head: "Verdict", text: (pair) => [verdict(pair, metric.better === "higher"), pair.apart && h("small", {}, pair.apart)] },
+          { head: "Verdict", text: (pair) => [verdict(pair, metric.better === "higher"), pair.apart && h("small", {}, pair.apart), bench.pythons(pair)] },
         ], pairs, { most: 60 })),
       ];
     });

@@ -21,9 +21,11 @@
     const holds = (text) => words.every((word) => text.includes(word));
     const cells = words.length ? prepared().filter(({ text }) => holds(text)) : [];
     const runs = words.length ? site.runs.run.map((_, run) => run).reverse().filter((run) => holds(`${site.runs.run[run]} ${site.runs.created[run]} ${site.host(run)} ${site.ofRun(run, "matrix")}`.toLowerCase())) : [];
+    const views = words.length ? bench.links().filter(([, name]) => holds(name.toLowerCase())) : [];
     return [
       bench.heading(1, "Found"),
-      h("p", { class: "lead", role: "status" }, words.length ? `${bench.counted(cells.length, "cell")} and ${bench.counted(runs.length, "run")} with “${q}”` : "Write in the field at the top what a cell, a run or a host is called."),
+      h("p", { class: "lead", role: "status" }, words.length ? `${bench.counted(cells.length, "cell")} and ${bench.counted(runs.length, "run")} with “${q}”` : "Write in the field at the top what a cell, a run, a host or a view is called."),
+      views.length > 0 && h("p", {}, "Views: ", views.map(([path, name], number) => [number > 0 && ", ", bench.link(name, path)])),
       cells.length > 0 && bench.table("Cells, each with its newest run on a host", [
         { head: "Cell", text: ({ row }) => [site.cellLink(row, site.axis(row, "id")), h("small", {}, `${site.axis(row, "label")}, ${site.axis(row, "work")}`)], sort: ({ row }) => site.axis(row, "id") },
         { head: "Host", text: ({ row }) => site.axis(row, "host") || "–", sort: ({ row }) => site.axis(row, "host") },

@@ -1,9 +1,10 @@
 "use strict";
 // Numbers, times and ratios as people read them.
 (() => {
+  const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   const digits = (value, most = 3) => {
     const size = Math.abs(value);
-    if (size >= 1000) return Math.round(value).toLocaleString("en");
+    if (size >= 1000) return whole.format(Math.round(value));
     return String(Number(value.toPrecision(most)));
   };
   const seconds = (value, most = 3) => {

@@ -2,12 +2,14 @@
 // The page: its links and its search field, and the view of the address.
 (() => {
   const { h } = bench;
-  const LINKS = [["", "Overview"], ["compare", "Compare"], ["series", "Series"], ["scaling", "Scaling"], ["pareto", "Pareto"], ["runs", "Runs"], ["nights", "Nights"], ["searches", "Searches"], ["claims", "Studies"]];
+  const LINKS = [["", "Overview"], ["compare", "Compare"], ["series", "Series"], ["scaling", "Scaling"], ["frontier", "Frontier"], ["pareto", "Pareto"], ["runs", "Runs"], ["nights", "Nights"], ["searches", "Searches"], ["claims", "Studies"]];
   const NEEDS = { nights: "nights", searches: "searches", claims: "studies" };
   const OF = { "": "overview", behind: "behind" };
   const main = document.getElementById("main");
   let asked = 0;
 
+  // Those that have something to show.
+  bench.links = () => LINKS.filter(([path]) => !(path in NEEDS) || bench.site.index.counts[NEEDS[path]] > 0);
   bench.missing = (text) => [bench.heading(1, "Not here"), h("p", {}, text), h("p", {}, bench.link("All results", ""))];
 
   const head = (index) => {
@@ -19,7 +21,8 @@
       bench.show(false);
     };
     field.addEventListener("input", go);
-    const links = [LINKS[0], ...(bench.live ? [["live", "Live"]] : []), ...LINKS.slice(1)].filter(([path]) => !(path in NEEDS) || index.counts[NEEDS[path]] > 0);
+    const [first, ...others] = bench.links();
+    const links = [first, ...(bench.live ? [["live", "Live"]] : []), ...others];
     bench.replace(document.getElementById("top"),
       h("nav", { "aria-label": "Views" }, h("ul", {}, links.map(([path, text]) => h("li", {}, bench.link(text, path, {}, { "data-path": path }))))),
       h("search", {}, h("label", { for: "find", class: "hidden" }, "Find"), field));

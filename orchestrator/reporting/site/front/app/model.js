@@ -5,8 +5,21 @@
   const TITLES = {
     model: "Model", framework: "Framework", label: "Release and options", version: "Version", backend: "Backend",
     variant: "Options", python: "Python", work: "Work", mode: "Mode", batch: "Batch size", dataset: "Dataset", feed: "Feed",
-    scaling: "Scaling", system: "System", cpus: "CPUs", gpus: "GPUs", duration: "Duration", host: "Host", runtime: "Runtime",
-    matrix: "Matrix",
+    scaling: "Scaling", size: "Model size", sizes: "Own sizes", scenario: "Load", rate: "Request rate", clients: "Clients",
+    latency_limit: "Latency limit", prompt: "Prompt length", output: "Output length", system: "System", cpus: "CPUs", gpus: "GPUs",
+    duration: "Duration", host: "Host", runtime: "Runtime", matrix: "Matrix",
+  };
+  // Together they are the work of a cell.
+  const OF_WORK = ["model", "mode", "batch", "dataset", "feed", "scaling", "size", "sizes", "scenario", "rate", "clients", "latency_limit", "prompt", "output"];
+  const text = (value) => String(value ?? "");
+
+  bench.grouped = (each, keyOf) => {
+    const groups = new Map();
+    for (const one of each) {
+      const key = keyOf(one);
+      if (groups.has(key)) groups.get(key).push(one); else groups.set(key, [one]);
+    }
+    return groups;
   };
 
   bench.open = (index) => {
@@ -32,6 +45,7 @@
     const site = { index, runs, offset, rows, runOf, cellOf, ended, metrics, idle };
     bench.site = site;
     site.titles = TITLES;
+    site.ofWork = OF_WORK;
     site.isSmoke = (run) => runs.profile.of[runs.profile.at[run]] !== "";
     site.ofRun = (run, name) => runs[name].of[runs[name].at[run]];
     site.host = (run) => site.ofRun(run, "host");
@@ -52,8 +66,37 @@
       return place < 0 ? -1 : offset[run] + place;
     };
     site.rowsOf = (run) => Array.from({ length: plans[runs.plan[run]].length }, (_, place) => offset[run] + place);
-    site.sorted = (name) => [...new Set(site.valuesOf(name))].sort((a, b) =>
-      typeof a === "number" && typeof b === "number" ? a - b : String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }));
+    // The place of a row's release among all: a browser would take 2.0.0rc1 for newer than 2.0.0.
+    site.release = (row) => cells.release_order[cells.version.at[cellOf[row]]];
+    site.ofNewestRelease = (some) => {
+      const newest = some.reduce((most, row) => Math.max(most, site.release(row)), -1);
+      return some.filter((row) => site.release(row) === newest);
+    };
+    const releases = (name) => new Map(cells[name].at.map((code, cell) => [cells[name].of[code], [cells.framework.of[cells.framework.at[cell]], cells.release_order[cells.version.at[cell]]]]));
+    const byText = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : text(a).localeCompare(text(b), "en", { numeric: true });
+    site.sorted = (name) => {
+      const every = [...new Set(site.valuesOf(name))];
+      if (name !== "version" && name !== "label") return every.sort(byText);
+      const of = releases(name);
+      const byFramework = (a, b) => name === "label" ? byText(of.get(a)[0], of.get(b)[0]) : 0;
+      return every.sort((a, b) => byFramework(a, b) || of.get(a)[1] - of.get(b)[1] || byText(a, b));
+    };
+
+    // A metric as these rows count it: the throughput of a generation is in tokens.
+    site.counted = (metric, some) => {
+      if (metric.unit !== "samples/s" || !cells.sample) return metric;
+      const samples = [...new Set(some.map((row) => site.cellAxis(cellOf[row], "sample")))].sort();
+      return samples.length ? { ...metric, unit: samples.map((sample) => `${sample}s/s`).join(" or ") } : metric;
+    };
+
+    site.figure = (metric, row, value) => bench.figure(site.counted(metric, [row]), value);
+
+    // What depends on the runs alone is worked out once.
+    const known = new Map();
+    site.once = (name, make) => {
+      if (!known.has(name)) known.set(name, make());
+      return known.get(name);
+    };
 
     // The values of a metric by row, NaN where there is none, with half the width of their intervals as logarithms.
     site.metric = (name) => {
@@ -72,11 +115,12 @@
       return column instanceof Promise ? column.then(take) : take(column);
     };
 
-    // The rows that the filters of an address leave: `f.AXIS=value`, `from` and `to`. Smoke runs prove nothing.
+    // The rows that the filters of an address leave: `f.AXIS=value`, `from` and `to`. Smoke runs prove nothing, and are
+    // left out without `smoke=yes`.
     site.filtered = (wanted) => {
       const tests = Object.entries(wanted).filter(([name]) => name.startsWith("f.")).map(([name, value]) => {
         const axis = name.slice(2);
-        const codes = (site.valuesOf(axis) ?? []).map((each) => String(each ?? "") === value);
+        const codes = (site.valuesOf(axis) ?? []).map((each) => text(each) === value);
         return [axis, codes];
       });
       const from = wanted.from ?? "";
@@ -88,6 +132,9 @@
       }
       return left;
     };
+
+    // Those of them that compute something.
+    site.computing = (wanted) => site.filtered(wanted).filter((row) => !idle.has(cellOf[row]));
 
     // The newest row of each cell on each host; rows are in the order of time.
     site.newest = (left, extra = []) => {

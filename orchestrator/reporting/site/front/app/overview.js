@@ -39,9 +39,9 @@
     const cols = listed(wanted.cols, new Set([...present, ...failedCodes.map(([, col]) => col)]));
     cols.sort((a, b) => (b.code === base) - (a.code === base));
     if (wanted.cols === "framework") for (const col of cols) {
-      const versions = new Set(raw.groups.flatMap((group) => (group.by.get(col.code) ?? []).map((row) => site.axis(row, "version"))));
-      const newest = [...versions].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true })).at(-1);
-      col.below = versions.size > 1 ? `up to ${newest}` : newest ?? "";
+      const members = raw.groups.flatMap((group) => group.by.get(col.code) ?? []);
+      const newest = members.length ? site.axis(site.ofNewestRelease(members)[0], "version") : "";
+      col.below = members.some((row) => site.axis(row, "version") !== newest) ? `up to ${newest}` : newest;
     }
     const entries = new Map([...pairs].map(([where, found]) => [where, entryOf(found, metric)]));
     for (const [where, members] of raw.failed) if (!entries.has(where)) entries.set(where, { status: site.ended.get(members[0]).status });
@@ -69,7 +69,7 @@
         const every = found ? [...found.pairs.flatMap((pair) => pair.members), ...found.alone.flat()] : failed;
         if (!every) return null;
         if (every.length === 1 && col.code === base) return bench.address("cell", { run: site.runs.run[site.runOf[every[0]]], id: site.axis(every[0], "id") });
-        return bench.address("behind", { ...wanted, base: String(site.valuesOf(wanted.cols)[base] ?? ""), r: row.value, c: col.value });
+        return bench.address("behind", { ...bench.withoutTables(wanted), base: String(site.valuesOf(wanted.cols)[base] ?? ""), r: row.value, c: col.value });
       },
     };
   };
@@ -103,7 +103,8 @@
     return bench.when([site.metric(wanted.metric)], ([column]) => {
       const grid = bench.overviewGrid(wanted, column);
       const higher = grid.metric.better === "higher";
-      const select = Object.entries(wanted).filter(([name]) => name === "f.model" || name === "f.framework").map(([name, value]) => name === "f.model" ? `*/${value}-*` : `${value}-*`);
+      const compared = [...grid.pairs.values()].flatMap(({ pairs, alone }) => [...pairs.flatMap(({ members, base }) => [...members, ...base]), ...alone.flat()]);
+      const rows = [...compared, ...[...grid.raw.failed.values()].flat()];
       const hosts = new Set(site.runs.host.of).size;
       return [
         bench.heading(1, "Results"),
@@ -112,7 +113,7 @@
         controls(wanted, grid),
         grid.rows.length ? bench.frame({
           title: grid.caption, note: `${higher ? "More" : "Less"} is better. Choose a column head as the baseline, or a field for what is behind it.`,
-          table: bench.heatMap(grid), picture: () => bench.heatPicture(grid), csv: () => bench.gridCsv(grid), command: () => bench.commands.every(select),
+          table: bench.heatMap(grid), picture: () => bench.heatPicture(grid), csv: () => bench.gridCsv(grid), command: () => bench.commands.figures(rows),
         }) : h("p", { class: "note" }, filtered(wanted) ? "No result is left: remove a filter." : "No cell that computes anything has this metric. The runs below hold what was measured."),
         grid.rows.length > 0 && bench.heatLegend(higher),
         h("section", {}, bench.heading(2, "Newest runs"), newest()),
@@ -131,18 +132,18 @@
     const failed = (grid.raw.failed.get(where) ?? []).map((row) => ({ members: [row], failed: true }));
     const pairs = [...found.pairs, ...found.alone.map((members) => ({ members, base: [] })), ...failed];
     const value = (members) => Math.exp(members.reduce((sum, row) => sum + Math.log(column.v[row]), 0) / members.length);
-    const figure = (members) => members.length ? bench.figure(grid.metric, value(members)) : "–";
+    const figure = (members) => members.length ? bench.figure(site.counted(grid.metric, members), value(members)) : "–";
     const mean = bench.together(found.pairs);
     return [
       bench.heading(1, `${wanted.r || "none"}, ${wanted.c || "none"}`),
       h("p", { class: "lead" }, `${bench.capital(grid.metric.title)} compared with ${site.valuesOf(wanted.cols)[grid.base]}${mean ? `: ${bench.ratio(mean.ratio)} as the geometric mean of ${bench.counted(mean.count, "comparison")}` : ""}. `,
-        bench.link("Back to the heat map", "", { ...values, r: "", c: "" })),
+        bench.link("Back to the heat map", "", { ...bench.withoutTables(values), r: "", c: "" })),
       bench.table("Comparisons", [
         { head: "Cell", text: ({ members }) => members.map((row) => h("div", {}, site.cellLink(row, site.axis(row, "id")))), sort: ({ members }) => site.axis(members[0], "id") },
         { head: "Host", text: ({ members }) => site.axis(members[0], "host") || "–", sort: ({ members }) => site.axis(members[0], "host") },
         { head: "Run", text: ({ members }) => bench.runLink(site.runOf[members[0]]), sort: ({ members }) => site.runOf[members[0]] },
         { head: grid.metric.title, number: true, text: ({ members, failed: none }) => none ? bench.status(site.ended.get(members[0]).status) : figure(members), sort: ({ members }) => value(members) },
-        { head: "Baseline", number: true, text: ({ base }) => base?.length ? site.cellLink(base[0], figure(base)) : "–", sort: ({ base }) => base?.length ? value(base) : null },
+        { head: "Baseline", number: true, text: (pair) => pair.base?.length ? [site.cellLink(pair.base[0], figure(pair.base)), bench.pythons(pair)] : "–", sort: ({ base }) => base?.length ? value(base) : null },
         { head: "Ratio", number: true, text: (pair) => pair.apart ? bench.chip(`other work: ${pair.apart}`, "open") : pair.log === undefined ? "–" : bench.ratio(Math.exp(pair.log)), sort: (pair) => pair.log ?? null },
         { head: "95 % interval", number: true, text: ({ log, width }) => log === undefined || Number.isNaN(width) ? "–" : `${bench.ratio(Math.exp(log - width))} – ${bench.ratio(Math.exp(log + width))}` },
       ], pairs),

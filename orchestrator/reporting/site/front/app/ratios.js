@@ -1,32 +1,45 @@
 "use strict";
 // Ratios to a baseline, between cells that differ in the compared axis alone.
 (() => {
-  const OF_SOFTWARE = new Set(["framework", "label", "version", "backend", "variant", "python"]);
-  const OF_WORK = ["model", "mode", "batch", "dataset", "feed", "scaling"];
-
-  // What two cells must share to be compared along an axis.
-  const shared = (axis) => {
-    if (OF_SOFTWARE.has(axis)) return ["work", "system", "host"];
-    if (axis === "host" || axis === "runtime" || axis === "matrix") return ["id", ...["host", "runtime"].filter((each) => each !== axis)];
-    if (["system", "cpus", "gpus"].includes(axis)) return ["label", "python", "work", "host"];
-    return ["label", "python", "system", "host", ...OF_WORK.filter((each) => each !== axis && !(axis === "work"))];
+  const OF_SOFTWARE = {
+    framework: [], label: [], version: ["framework", "variant"], backend: ["framework", "version", "variant"],
+    variant: ["framework", "version", "backend", "python"], python: ["label"],
   };
-  const versionOrder = (a, b) => String(a).localeCompare(String(b), "en", { numeric: true });
+
+  // What two cells must share to be compared along an axis. The Python of releases is looked at later: old ones and new
+  // ones may have none in common.
+  const shared = (axis) => {
+    if (axis in OF_SOFTWARE) return ["work", "system", "host", ...OF_SOFTWARE[axis]];
+    if (axis === "host" || axis === "runtime" || axis === "matrix") return ["id", "python", ...["host", "runtime"].filter((each) => each !== axis)];
+    if (["system", "cpus", "gpus"].includes(axis)) return ["label", "python", "work", "host"];
+    return ["label", "python", "system", "host", ...bench.site.ofWork.filter((each) => each !== axis && axis !== "work")];
+  };
 
   // Of several releases of a framework in one context the newest, and of its options the default ones if they are there.
   const narrowed = (rows) => {
-    const { site } = bench;
-    const newest = rows.map((row) => site.axis(row, "version")).sort(versionOrder).at(-1);
-    const left = rows.filter((row) => site.axis(row, "version") === newest);
-    const plain = left.filter((row) => site.axis(row, "variant") === "");
+    const left = bench.site.ofNewestRelease(rows);
+    const plain = left.filter((row) => bench.site.axis(row, "variant") === "");
     return plain.length ? plain : left;
   };
+
+  const byPython = (rows) => bench.grouped(rows, (row) => bench.site.axis(row, "python"));
+
+  // The rows of two sides that are compared: those of each Python that both have or, if there is none, those of the newest
+  // Python of each, which then are said.
+  bench.ofOnePython = (one, other) => {
+    const [ours, theirs] = [byPython(one), byPython(other)];
+    const common = [...ours.keys()].filter((python) => theirs.has(python));
+    if (common.length) return common.map((python) => ({ one: ours.get(python), other: theirs.get(python), pythons: null }));
+    const [a, b] = [ours, theirs].map((pythons) => [...pythons.keys()].sort((x, y) => String(x).localeCompare(String(y), "en", { numeric: true })).at(-1));
+    return [{ one: ours.get(a), other: theirs.get(b), pythons: [a, b] }];
+  };
+  bench.pythons = (pair) => pair.pythons && bench.h("small", {}, `Python ${pair.pythons[0] || "unknown"} to ${pair.pythons[1] || "unknown"}`);
 
   // All that a heat map shows: for each row and column the contexts with both the column and the baseline.
   bench.grid = (rows, cols, column, wanted) => {
     const { site } = bench;
     const runAxis = ["runtime", "matrix"].filter((axis) => axis === cols || axis === rows);
-    const left = site.newest(site.filtered(wanted).filter((row) => !site.idle.has(site.cellOf[row])), runAxis);
+    const left = site.newest(site.computing(wanted), runAxis);
     const context = [...new Set([...shared(cols), rows])].filter((axis) => axis !== cols);
     const groups = new Map();
     const failed = new Map();
@@ -80,13 +93,15 @@
   // The pairs of each row and column with the baseline, `base` being the code of a column.
   bench.against = (grid, base) => {
     const found = new Map();
+    const compared = grid.cols === "python" ? (one, other) => [{ one, other, pythons: null }] : bench.ofOnePython;
     for (const group of grid.groups) {
       const basis = group.by.get(base);
       for (const [of, members] of group.by) {
         const where = `${group.of}|${of}`;
         if (!found.has(where)) found.set(where, { pairs: [], alone: [] });
-        if (basis) found.get(where).pairs.push(of === base ? { log: 0, width: 0, members, base: basis } : bench.pair(members, basis, grid.column));
-        else found.get(where).alone.push(members);
+        if (!basis) found.get(where).alone.push(members);
+        else if (of === base) found.get(where).pairs.push({ log: 0, width: 0, members, base: basis });
+        else for (const { one, other, pythons } of compared(basis, members)) found.get(where).pairs.push({ ...bench.pair(other, one, grid.column), pythons });
       }
     }
     return found;

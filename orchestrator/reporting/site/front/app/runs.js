@@ -28,6 +28,7 @@
         const said = [site.runs.run[run], site.runs.created[run], site.host(run), site.ofRun(run, "matrix"), site.ofRun(run, "runtime")].join(" ").toLowerCase();
         return words.every((word) => said.includes(word));
       });
+      bench.labels.clear();
       bench.replace(place, bench.runTable(`${bench.counted(left.length, "run")}, newest first`, left, 100));
     };
     draw(values.q ?? "");

@@ -91,7 +91,7 @@
       ], one.breaks[metric.name])),
       h("section", {}, bench.heading(2, "Runs"), bench.table("Newest first", [
         { head: "Run", text: ({ run }) => bench.runLink(run), sort: ({ run }) => run }, { head: "Begun", when: true, text: ({ run }) => bench.moment(site.runs.created[run]) },
-        { head: "Release", text: ({ row }) => site.axis(row, "version"), sort: ({ row }) => site.axis(row, "version") },
+        { head: "Release", text: ({ row }) => site.axis(row, "version"), sort: ({ row }) => site.release(row) },
         { head: metric.title, number: true, text: ({ row, value }) => site.cellLink(row, bench.figure(metric, value)), sort: ({ value }) => value },
         { head: "95 % interval", number: true, text: ({ value, width }) => Number.isNaN(width) ? "–" : bench.interval(metric, value, width) },
       ], [...every].reverse(), { most: 50 })),
@@ -116,12 +116,13 @@
     const draw = (text) => {
       const words = text.toLowerCase().split(/\s+/).filter(Boolean);
       const left = rows.filter(({ one }) => words.every((word) => `${one.name} ${one.host}`.toLowerCase().includes(word)));
+      bench.labels.clear();
       bench.replace(place, bench.table(`${bench.number(left.length)} series of ${metric.title}`, [
-        { head: "Series", text: ({ one }) => bench.link(one.name, "series", { ...wanted, q: "", name: one.name, host: one.host }), sort: ({ one }) => one.name },
+        { head: "Series", text: ({ one }) => bench.link(one.name, "series", { ...bench.withoutTables(wanted), q: "", name: one.name, host: one.host }), sort: ({ one }) => one.name },
         { head: "Host", text: ({ one }) => one.host || "–", sort: ({ one }) => one.host },
         { head: "Runs", number: true, text: ({ every }) => bench.number(every.length), sort: ({ every }) => every.length },
         { head: "Course", text: sparkline },
-        { head: "Latest", number: true, text: ({ every }) => bench.figure(metric, every.at(-1).value), sort: ({ every }) => every.at(-1).value },
+        { head: "Latest", number: true, text: ({ every }) => site.figure(metric, every.at(-1).row, every.at(-1).value), sort: ({ every }) => every.at(-1).value },
         { head: "Latest change", text: (row) => latest(row) ? [bench.chip(bench.ratio(latest(row).ratio), latest(row).known ? "plain" : latest(row).worse ? "bad" : "good"), h("small", {}, `${bench.day(site.runs.created[row.every[latest(row).index].run])}, ${latest(row).release}${latest(row).known ? ", acknowledged" : ""}`)] : "–", sort: (row) => latest(row) ? site.runs.created[row.every[latest(row).index].run] : "" },
       ], left, { most: 60 }));
     };
@@ -142,7 +143,7 @@
       return [
         h("p", { class: "eyebrow" }, bench.link("All series", "series", { metric: wanted.metric })), bench.heading(1, one.name, h("span", { class: "on" }, ` on ${one.host || "–"}`)),
         h("div", { class: "controls" }, bench.metricChoice(wanted), named.length > 1 && bench.choice("Host", "host", named.map(({ host }) => [host, host || "–"]), one.host)),
-        single(one, metric, column),
+        single(one, site.counted(metric, placesOf(one)), column),
       ];
     });
   };
