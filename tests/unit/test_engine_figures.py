@@ -1,13 +1,16 @@
 """The figures of frontiers, anonymous networks and networks of one's own, from what their runs have left."""
 
+import json
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from bench import anonymised, frontier, own_network
+from bench import anonymised, engine_releases, frontier, own_network
+from orchestrator import matrix, planning, resources
 from orchestrator.analysis.estimates import Estimate
 from orchestrator.analysis.frontier import FrontierPoint
+from orchestrator.catalog import load, load_models
 from orchestrator.domain import Mode, Status, Workload
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic
@@ -79,3 +82,27 @@ def test_own_network_has_a_verdict_in_time(minutes: float, verdict: str, within:
 
     assert (figure["text"], figure["within"]) == (f"{verdict} after {minutes:.1f} min", within)
     assert "lenet as one's own file, onnxruntime==1.20.1 → onnxruntime==1.21.1, 2 CPUs" in str(figure["name"])
+
+
+def test_every_known_release_is_planned(tmp_path: Path) -> None:
+    path = tmp_path / "releases.yaml"
+    catalog, models = load(resources.IMAGES / "catalog"), load_models(resources.BENCHMARKS / "models")
+    for engine in engine_releases.ENGINES:
+        asked = engine_releases.pins(engine)
+        path.write_text(engine_releases.MATRIX.format(engine=engine, frameworks=json.dumps(asked)))
+        cells = planning.plan(matrix.load(path, catalog, models), catalog, models).cells
+
+        assert [f"{cell.framework.name}=={cell.framework.version}" for cell in cells] == asked
+
+
+def test_releases_that_do_not_run_are_named() -> None:
+    def cell(version: str, status: str, reason: str = "") -> dict[str, object]:
+        framework = {"name": "openvino", "version": version}
+        return {"cell": {"framework": framework}, "repeats": [{"outcome": {"status": status, "reason": reason}}]}
+
+    asked = ["openvino==3", "openvino==2", "openvino==1"]
+    figure = engine_releases.figure("openvino", asked, {"cells": [cell("3", "ok"), cell("2", "failed", "it broke")]})
+
+    assert figure["text"] == "1 of 3 infer LeNet; openvino==2 failed: it broke; openvino==1 no cell"
+    assert not figure["within"]
+    assert engine_releases.figure("openvino", asked[:1], {"cells": [cell("3", "ok")]})["within"]
