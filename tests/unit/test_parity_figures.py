@@ -16,7 +16,7 @@ def on(commit: str) -> dict[str, Any]:
 
 
 def test_stored_page_matches_its_figures() -> None:
-    assert parity.page(json.loads(parity.FIGURES.read_text())) == parity.PAGE.read_text()
+    assert parity_page.page(json.loads(parity.FIGURES.read_text())) == parity.PAGE.read_text()
 
 
 def test_page_names_what_a_section_lacks() -> None:
