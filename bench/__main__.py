@@ -32,6 +32,7 @@ NAMES = (
     "anonymised",
     "frontier",
     "own_network",
+    "engine_releases",
     "site",
     "serve",
 )

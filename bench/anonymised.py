@@ -51,18 +51,27 @@ def anonymised(folder: Path, name: str, pairs: int) -> dict[str, Any]:
 def ratio(folder: Path, name: str, data: dict[str, Any], pairs: int) -> Ratio:
     """Return the throughput of the anonymous network over that of the original, block by block."""
     run = Run(folder / "results" / data["speed"]["run"])
-    cells = {cell.workload.model: cell.id for cell in run.plan().cells}
-    values: list[list[float]] = []
-    for model in ("anonymous", "original"):
-        outcomes = [run.outcome(cells[model], repeat) for repeat in range(pairs)]
-        results = [run.result(each) for each in outcomes if each and each.status is Status.OK]
-        values.append([throughput(each, epochs=False) for each in results if each])
     counted = f"{len(data['replaced'])} tensors replaced, {len(data['kept'])} kept"
     engine = data["speed"]["engine"].replace("==", " ")
     return compare(
-        f"anonymous-{name}", f"anonymous {name}, {counted}", f"the original in {engine}", (values[0], values[1]),
+        f"anonymous-{name}", f"anonymous {name}, {counted}", f"the original in {engine}", both_sides(run, pairs),
         bar=BAR, unit="samples/s",
     )  # fmt: skip
+
+
+def both_sides(run: Run, pairs: int) -> tuple[list[float], list[float]]:
+    """Return the throughput of the anonymous network and of the original in each block that has both."""
+    cells = {cell.workload.model: cell.id for cell in run.plan().cells}
+    blocks = ([_throughput(run, cells[model], each) for model in ("anonymous", "original")] for each in range(pairs))
+    known = [(one, other) for one, other in blocks if one is not None and other is not None]
+    return [one for one, _ in known], [other for _, other in known]
+
+
+def _throughput(run: Run, cell: str, repeat: int) -> float | None:
+    """Return the throughput of a repeat, or None if it has no result."""
+    outcome = run.outcome(cell, repeat)
+    result = run.result(outcome) if outcome and outcome.status is Status.OK else None
+    return throughput(result, epochs=False) if result else None
 
 
 def main() -> None:

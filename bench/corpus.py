@@ -21,11 +21,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench import corpus_networks
-from orchestrator.analysis.comparison import compare
+from orchestrator.analysis.comparison import Verdict, compare
 from orchestrator.regression.rules import BY_NAME
 
 HERE = Path(__file__).parent
 TOLERANCE = 0.02
+DECIDED = (Verdict.SLOWER, Verdict.FASTER, Verdict.SAME)
 ONE_CPU = {"cpu": {"cpus": 1, "memory": "4g"}}
 """The other CPU of a small host is left to its other processes."""
 
@@ -144,37 +145,71 @@ def answered(folder: Path, command: str, *arguments: str) -> dict[str, Any]:
 
 
 def figure(entry: Entry, judged: Judged) -> dict[str, Any]:
-    """Return the figure of one cell of an entry, beside what was published."""
-    ratio, low, high = (judged.get(key) for key in ("ratio", "low", "high"))
+    """Return the figure of one cell of an entry, beside what was published.
+
+    It is within what is wanted if it is decided, or if an interval shows why it is not.
+    """
     parts = [f"published × {entry.published:g} ({entry.source}, on {entry.published_on})"]
-    if ratio is None or low is None or high is None:
-        parts.append(f"here {judged['verdict']}: {judged.get('reason') or 'no figures'}")
-    else:
-        parts.append(f"here × {ratio:.3f} ({low:.3f}–{high:.3f}), {judged['blocks']} blocks: {judged['verdict']}")
+    measured = judged.get("low") is not None
+    if measured:
+        interval = f"({judged['low']:.3f}–{judged['high']:.3f})"
+        parts.append(f"here × {judged['ratio']:.3f} {interval}, {judged['blocks']} blocks: {judged['verdict']}")
         parts.append(agreement(entry, judged))
+    else:
+        parts.append(f"here {judged['verdict']}: {judged.get('reason') or 'no figures'}")
     parts += [f"here it is {entry.stands_in}", *([entry.explained] if entry.explained else [])]
     return {
         "name": f"{entry.candidate} against {entry.baseline}, {judged['cell']}",
+        "entry": entry.name,
+        "verdict": judged["verdict"],
         "text": "; ".join(parts),
-        "wanted": "a verdict",
-        "within": judged["verdict"] in {"slower", "faster", "same", "inconclusive"},
+        "wanted": "a verdict, or why the interval allows none",
+        "within": judged["verdict"] in DECIDED or (judged["verdict"] == Verdict.INCONCLUSIVE and measured),
         "values": judged.get("values", []),
     }
 
 
 def agreement(entry: Entry, judged: Judged) -> str:
     """Return whether what was measured agrees with what was published."""
-    if entry.published == 1 and judged["verdict"] == "same":
+    if entry.published == 1 and judged["verdict"] == Verdict.SAME:
         return "it agrees"
     published_slower = (entry.published < 1) == entry.higher_is_better
-    direction = "slower" if published_slower else "faster"
+    direction = Verdict.SLOWER if published_slower else Verdict.FASTER
     if judged["verdict"] == direction:
-        holds = judged["low"] <= entry.published <= judged["high"]
-        return "it agrees, also in size" if holds else "it agrees in direction, and is of another size"
-    if judged["verdict"] == "inconclusive":
-        missed = 100 * judged["minimum_detectable_effect"]
-        return f"not decided on this host, which could have missed less than {missed:.1f} %"
+        agrees = _in_interval(entry.published, judged)
+        return "it agrees, also in size" if agrees else "it agrees in direction, and is of another size"
+    if judged["verdict"] == Verdict.INCONCLUSIVE:
+        return _undecided(entry, judged)
     return "it does not show on this host"
+
+
+def _undecided(entry: Entry, judged: Judged) -> str:
+    """Return why an interval decides nothing: it is on both sides of an end of the tolerance."""
+    ends = " and ".join(f"× {end:.3f}" for end in (1 / (1 + TOLERANCE), 1 + TOLERANCE) if _in_interval(end, judged))
+    shown = f"a slowdown shows here from {100 * judged['minimum_detectable_effect']:.1f} % on"
+    holds = "holds" if _in_interval(entry.published, judged) else "leaves out"
+    published = f"the interval {holds} what was published"
+    return f"not decided, as the interval holds {ends}, an end of the tolerance; {shown}; {published}"
+
+
+def _in_interval(ratio: float, judged: Judged) -> bool:
+    return bool(judged["low"] <= ratio <= judged["high"])
+
+
+def counts(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield how many figures of the corpus are decided and how many not, and the entries without figures, as lines."""
+    decided = sum(each["verdict"] in DECIDED for each in figures)
+    undecided = sum(each["verdict"] == Verdict.INCONCLUSIVE for each in figures)
+    failed = len(figures) - decided - undecided
+    yield f"Of {len(figures)} figures of published regressions, {decided} are decided, and {undecided} inconclusive."
+    if failed:
+        yield f"{failed} could not be measured."
+    known = {each["entry"] for each in figures}
+    missing = [
+        f"{entry.name} ({entry.baseline} → {entry.candidate})" for entry in read().entries if entry.name not in known
+    ]
+    if missing:
+        yield f"Not measured yet: {'; '.join(missing)}."
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import otava_change_points, precision, rankings, simulated, watches
+from bench import corpus, otava_change_points, precision, rankings, simulated, watches
 from bench.records import ROOT, conditions, counted, merged, where
 from bench.rows import Row, mean, share
 from orchestrator.analysis.change_points import change_points
@@ -277,6 +277,8 @@ def page(figures: dict[str, Any]) -> str:
             "",
         ]
         lines += counted(real)
+    if of_corpus := figures.get("real", {}).get("corpus"):
+        lines += ["", *corpus.counts(of_corpus)]
     for name, (title, part) in PARTS.items():
         if name in figures:
             lines += ["", f"## {title}", "", cleandoc(part.__doc__ or ""), ""]

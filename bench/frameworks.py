@@ -318,12 +318,16 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     else:
         both = [next_to(loop, repeat, steady, paces[0]) for _ in range(pairs)]
         values = [first for first, _ in both], [second for _, second in both]
-    where = "" if is_alone else ", both at once on one CPU, by its seconds"
-    title = f"{work}, {framework.label}{where}"
     fixed = f", both with {' '.join(variables(options))}" if options else ""
-    other = f"hand-written loop, same image{fixed}"
-    unit = f"{RULES[work.mode].sample}s/s"
-    return compare(title, "in our container", other, values, bar=BARS.get(name, BAR), unit=unit)
+    way = "" if is_alone else ", both at once on one CPU, by its seconds"
+    other = f"hand-written loop, same image{fixed}{way}"
+    unit = RULES[work.mode].per_s
+    return compare(title(name), "in our container", other, values, bar=BARS.get(name, BAR), unit=unit)
+
+
+def title(name: str) -> str:
+    """Return the name of a row, by which a new measurement replaces it however the old one was measured."""
+    return f"{WORKS.get(name, Work())}, {FRAMEWORKS[name].label}"
 
 
 def main() -> None:

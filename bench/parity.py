@@ -10,17 +10,27 @@ Nothing is timed. A new check replaces only its own figures.
 import argparse
 import json
 import os
-import re
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.records import ROOT, conditions, where
-from orchestrator import matrix, modes, planning, resources
-from orchestrator.analysis.parity.work import PairParity, WorkParity
+from bench.parity_page import (
+    EXPORTED,
+    MODELS,
+    MODES,
+    OF_ENGINES,
+    OF_EXPORTERS,
+    OF_TRANSFORMERS,
+    PARTS_BESIDE,
+    TRANSFORMERS,
+    page,
+)
+from bench.records import ROOT, conditions
+from orchestrator import matrix, planning, resources
+from orchestrator.analysis.parity.work import PairParity
 from orchestrator.build_settings import BuildSettings
 from orchestrator.catalog import load, load_models
 from orchestrator.devices import allocate, inventory
@@ -41,18 +51,11 @@ FRAMEWORKS = (
     *("mxnet==1.5.1", "mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"),
     *("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"),
 )
-MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
-TRANSFORMERS = ("encoder", "decoder")
-OF_TRANSFORMERS = "transformers"
-"""The part of the figures with networks of attention, in the frameworks that have its layers and in engines."""
 WITH_ATTENTION = (
     *("torch==2.13.0", "tensorflow==2.21.0", "jax==0.12.0.1", "mxnet==1.9.1"),
     *(f"keras3==3.15.1 on {backend}" for backend in ("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1")),
 )
-MODES = modes.OF_MODELS
 ENGINES = ("onnxruntime==1.32.0", "openvino==2026.4.1")
-OF_ENGINES = "engines"
-"""The part of the figures with every model of the program in engines that infer alone, against each framework."""
 OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("mxnet==1.9.1", "hybridize", (True, False)),
     ("mxnet==1.9.1", "precision", ("fp32", "amp")),
@@ -67,26 +70,12 @@ OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 """Options that need no other image; `compile` of PyTorch needs one with a compiler."""
 WITH_OPTIONS = "lenet"
-OF_EXPORTERS = "exporters"
-"""The part of the figures with the files of frameworks' own exporters, against ours in the same engines."""
 EXPORTING = ("torch==2.13.0", "tensorflow==2.21.0", "jax==0.12.0.1")
 WITH_EXPORTERS = (
     *(f"{engine} on {framework}" for framework in EXPORTING for engine in ENGINES),
     *("onnxruntime==1.19.2", "onnxruntime==1.19.2 on mxnet==1.9.1"),
     *("openvino==2024.6.0", "openvino==2024.6.0 on mxnet==1.9.1"),
 )
-EXPORTED = ("mlp", "lenet", "lstm", "bilstm", "gru", "babi_rnn", "resnet20", "hierarchical_rnn", "encoder", "decoder")
-PARTS_BESIDE = ("options", OF_ENGINES, OF_TRANSFORMERS, OF_EXPORTERS)
-PARTS = {
-    "worst first loss": "first loss",
-    "first gradients": "first gradient",
-    "loss after 3": "loss after 3",
-    "loss after 10": "loss after 10",
-    "optimizer from its rule": "[0-9]+ steps of .* from its rule",
-    "optimizer between sides": "[0-9]+ steps of [^ ]+ on",
-    "logits": "logits",
-}
-"""Columns of the page, with the beginning of the comparisons that belong in each."""
 
 
 def plan(
@@ -164,128 +153,6 @@ def _tell(event: Event) -> None:
         print(text, flush=True)
 
 
-def page(figures: dict[str, Any]) -> str:
-    """Return the page from the figures alone."""
-    rows = [row for model in MODELS for row in figures.get(model, {}).get("pairs", [])]
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
-    option_rows = figures.get("options", {}).get("pairs", [])
-    lines = [
-        "# Parity of the frameworks at hand",
-        "",
-        "Written by `python -m bench.parity` from [parity.json](parity.json).",
-        "[How parity is proven](measurement/parity.md#parity) explains the comparison and its bars.",
-        f"Of {len(rows)} pairs of frameworks with the same model in the same mode, {len(same)} do the same work.",
-        "",
-        *_table([(model, [row for row in rows if row["model"] == model]) for model in MODELS]),
-        *_exceptions(rows),
-    ]
-    if option_rows:
-        first = option_rows[0]["model"]
-        kinds = dict.fromkeys(" ".join(row["one"].split(" ")[:-1]) for row in option_rows)
-        lines += ["", "## One framework with other options", ""]
-        lines += [f"`{first}` in each of them, compared with each other: {_options(option_rows)}.", ""]
-        groups = [(kind, [row for row in option_rows if row["one"].startswith(f"{kind} ")]) for kind in kinds]
-        lines += [*_table(groups), *_exceptions(option_rows, "###")]
-    lines += _of_engines(figures.get(OF_ENGINES, {}).get("pairs", []))
-    lines += _of_transformers(figures.get(OF_TRANSFORMERS, {}).get("pairs", []))
-    lines += _of_exporters(figures.get(OF_EXPORTERS, {}).get("pairs", []))
-    lines += ["", "Checked:", "", *_when(figures)]
-    return "\n".join(lines) + "\n"
-
-
-def _of_engines(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the section of serving engines, if anything of it was checked."""
-    if not rows:
-        return
-    names = dict.fromkeys(row["model"] for row in rows)
-    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
-    yield from ("", "## Serving engines", "")
-    yield f"Inference of {len(names)} models in {', '.join(sides)}."
-    yield from (f"Of {len(rows)} pairs with an engine, {len(same)} do the same work.", "")
-    yield from _table([(name, [row for row in rows if row["model"] == name]) for name in sorted(names)])
-    yield from _exceptions(rows, "###")
-
-
-def _of_transformers(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the section of networks of attention, if any of them was checked."""
-    if not rows:
-        return
-    names = dict.fromkeys(row["model"] for row in rows)
-    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
-    yield from ("", "## Transformers", "")
-    yield f"{' and '.join(f'`{name}`' for name in names)}, each at its first size, in {', '.join(sides)}."
-    yield "Serving engines are in pairs of inference alone."
-    yield from (f"Of {len(rows)} pairs, {len(same)} do the same work.", "")
-    yield from _table([(name, [row for row in rows if row["model"] == name]) for name in names])
-    yield from _exceptions(rows, "###")
-
-
-def _of_exporters(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the section of files by exporters of frameworks, if any of them was checked."""
-    if not rows:
-        return
-    names = dict.fromkeys(row["model"] for row in rows)
-    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other") if " on " in row[side])
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
-    yield from ("", "## Files by exporters of frameworks", "")
-    yield f"{', '.join(f'`{name}`' for name in names)}, each compared with the same engine on our own file."
-    yield f"Of {len(rows)} pairs, {len(same)} do the same work."
-    yield ""
-    yield from _table([(side, [row for row in rows if side in {row["one"], row["other"]}]) for side in sides])
-    yield from _exceptions(rows, "###")
-
-
-def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
-    """Yield one row for each group and mode, with the equal pairs and their largest differences."""
-    yield f"| {' | '.join(('', 'mode', 'pairs', 'same work', *PARTS))} |"
-    yield f"|---|---|--:|--:|{'--:|' * len(PARTS)}"
-    for name, rows in groups:
-        for mode in MODES:
-            rows_of_mode = [row for row in rows if row.get("mode", "train") == mode]
-            equal = [row for row in rows_of_mode if row["work"] == WorkParity.SAME.value]
-            if rows_of_mode:
-                worst = " | ".join(_worst(equal, pattern) for pattern in PARTS.values())
-                yield f"| {name} | {mode} | {len(rows_of_mode)} | {len(equal)} | {worst} |"
-
-
-def _options(rows: list[dict[str, Any]]) -> str:
-    values = dict.fromkeys(row[side].rpartition(" ")[2] for row in rows for side in ("one", "other"))
-    return ", ".join(f"`{value}`" for value in sorted(values))
-
-
-def _worst(rows: list[dict[str, Any]], pattern: str) -> str:
-    """Return the largest difference of a kind with its bar, or a dash if there is none."""
-    compared = [each for row in rows for each in row["compared"] if re.match(pattern, each["what"])]
-    if not compared:
-        return "–"
-    worst = max(compared, key=lambda each: each["value"])
-    return f"{worst['value']:.1e} of {worst['bar']:g}"
-
-
-def _exceptions(rows: list[dict[str, Any]], level: str = "##") -> Iterator[str]:
-    """Yield the pairs that do not the same work, by verdict."""
-    for work, title in ((WorkParity.NOT_COMPARABLE, "Not comparable"), (WorkParity.NOT_CHECKED, "Not checked")):
-        exceptions = [row for row in rows if row["work"] == work.value]
-        yield from ("", f"{level} {title}", "")
-        yield from (_exception(row) for row in exceptions)
-        if not exceptions:
-            yield "None."
-
-
-def _exception(row: dict[str, Any]) -> str:
-    fault = f" Known fault: {row['known_fault']}." if row["known_fault"] else ""
-    where = f"{row['model']} ({row.get('mode', 'train')}), {row['one']} and {row['other']}"
-    return f"- {where}: {row['reason']}.{fault}"
-
-
-def _when(figures: dict[str, Any]) -> Iterator[str]:
-    for model in (*MODELS, *PARTS_BESIDE):
-        if model in figures:
-            yield f"- {model}: {where(figures[model]['measured'])}"
-
-
 def main() -> None:
     """Check the named models, or all of them by default, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.parity", description=__doc__)
@@ -356,11 +223,23 @@ def _with_engines(
 
 def _replace(figures: dict[str, Any], part: str, pairs: list[dict[str, Any]]) -> None:
     """Put comparisons into a part of the figures, in place of those of the same pairs, and write it."""
-    checked = {_pair(row) for row in pairs}
-    others = [row for row in figures.get(part, {}).get("pairs", []) if _pair(row) not in checked]
-    figures[part] = {"measured": conditions(), "pairs": [*others, *pairs]}
+    figures[part] = replaced(figures.get(part, {"measured": {}, "pairs": []}), pairs, conditions())
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(page(figures))
+
+
+def replaced(before: Mapping[str, Any], pairs: list[dict[str, Any]], on: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of the figures with comparisons in place of those of the same pairs.
+
+    The conditions belong to each model. Those of before stay as long as a comparison of theirs does.
+    """
+    checked = {_pair(row) for row in pairs}
+    others = [row for row in before["pairs"] if _pair(row) not in checked]
+    kept = {row["model"] for row in others}
+    measured = {model: list(each) for model, each in before["measured"].items() if model in kept}
+    for model in dict.fromkeys(row["model"] for row in pairs):
+        measured.setdefault(model, []).append(dict(on))
+    return {"measured": measured, "pairs": [*others, *pairs]}
 
 
 def _pair(row: dict[str, Any]) -> tuple[str, frozenset[str]]:

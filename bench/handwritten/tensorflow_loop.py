@@ -76,6 +76,8 @@ def step(x, y):
     with tf.GradientTape() as tape:
         loss = criterion(y, model(x, training=True))
     gradients = tape.gradient(loss, model.trainable_variables)
+    # That of an embedding has an entry for each occurrence of a word, and Adam would square the entries, not their sum.
+    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss
 

@@ -260,15 +260,16 @@ def _dynamic_product(graph, node):
 
 
 def _dynamic_lstm(graph, node):
+    """Quantise the weights of each direction with a scale of its own."""
     name = node.output[0]
     for part, taken in zip(("weight", "recurrent"), node.input[1:3]):
-        whole, scale = _whole(graph.tensors[taken][0].T)
-        stored = (whole[None], scale[None], numpy.zeros(1, "int8"))
+        directions = [_whole(weights.T) for weights in graph.tensors[taken]]
+        whole, scales = (numpy.stack(each) for each in zip(*directions))
+        stored = (whole, scales, numpy.zeros(len(scales), "int8"))
         graph.tensors.update(zip([name + "." + part + end for end in (".whole", ".scale", ".zero")], stored))
     weights = [name + "." + part for part in ("weight", "recurrent")]
     taken = [node.input[0]] + [each + ".whole" for each in weights] + [node.input[3]] + [""] * 4
     taken += [each + end for each in weights for end in (".scale", ".zero")]
-    hidden = next(each.i for each in node.attribute if each.name == "hidden_size")
-    return helper.make_node(
-        "DynamicQuantizeLSTM", taken, list(node.output), name=name, domain=_MICROSOFT, hidden_size=hidden
-    )
+    made = helper.make_node("DynamicQuantizeLSTM", taken, list(node.output), name=name, domain=_MICROSOFT)
+    made.attribute.extend(node.attribute)
+    return made

@@ -24,13 +24,16 @@ class Recurrent(torch.nn.Module):
     def __init__(self, ours):
         super().__init__()
         self.sequences = ours.sequences
-        self.inner = torch.nn.LSTM(ours.input_size, ours.hidden_size, batch_first=True)
+        self.both = ours.bidirectional
+        self.inner = torch.nn.LSTM(ours.input_size, ours.hidden_size, batch_first=True, bidirectional=self.both)
         self.inner.load_state_dict(ours.state_dict())
 
     def forward(self, inputs):
-        """Map (batch, time, features) to (batch, time, units) or (batch, units)."""
+        """Map (batch, time, features) to (batch, time, outputs) or (batch, outputs)."""
         outputs, (hidden, _) = self.inner(inputs)
-        return outputs if self.sequences else hidden[-1]
+        if self.sequences:
+            return outputs
+        return torch.cat((hidden[0], hidden[1]), 1) if self.both else hidden[-1]
 
 
 def quantised(network, workload, placed):

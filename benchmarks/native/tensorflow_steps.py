@@ -11,8 +11,9 @@ def training_step(network, workload, compiled, replicas):
     variables = network.trainable_variables
     if replicas and hasattr(optimizer, "build"):  # its variables cannot be made inside a step of several devices
         optimizer.build(variables)
-    # SGD would add to a row of an embedding once for each time that it is looked up, and round each time.
-    plain = workload.optimizer["name"] == "sgd" and any(layer.kind == "embedding" for layer in workload.layers)
+    # The gradient of an embedding has an entry for each time that a row is looked up. Keras 3 squares the entries and
+    # not their sum, for Adam and RMSprop, and SGD adds them to the row one by one and rounds each time.
+    summed = any(layer.kind == "embedding" for layer in workload.layers)
 
     def train(inputs, labels):
         with tf.GradientTape() as tape:
@@ -21,7 +22,7 @@ def training_step(network, workload, compiled, replicas):
                 loss += tf.cast(tf.add_n(network.losses), tf.float32)
             share = loss / replicas.count if replicas else loss
         gradients = tape.gradient(share, variables)
-        if plain:
+        if summed:
             gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
         optimizer.apply_gradients(zip(gradients, variables))
         return loss

@@ -1,6 +1,5 @@
 """The figures of the tokens of a result. In the mode `generate` a batch of prompts is one request."""
 
-from dataclasses import replace
 from itertools import accumulate, chain
 
 from orchestrator.analysis.token_times import TokenTimes, token_times
@@ -20,8 +19,7 @@ def generation_times(result: Result) -> TokenTimes | None:
     after = len(between_s) // len(first_s)
     gaps = [between_s[number * after : (number + 1) * after] for number in range(len(first_s))]
     moments = [tuple(accumulate(chain((first,), each))) for first, each in zip(first_s, gaps, strict=True)]
-    times = token_times([0.0] * len(first_s), moments)
-    rate = throughput(result, epochs=False)
+    arrival_s, rate = [0.0] * len(first_s), throughput(result, epochs=False)
     if result.requests is not None:
-        return replace(times, tokens_per_s=rate * (after + 1))
-    return replace(times, tokens_per_s=rate, prefill=sum(first_s) / (sum(first_s) + sum(between_s)))
+        return token_times(arrival_s, moments, rate * (after + 1))
+    return token_times(arrival_s, moments, rate, sum(first_s) / (sum(first_s) + sum(between_s)))

@@ -24,23 +24,27 @@ class TokenTimes:
     between_p99_s: float | None
     """Their 99th percentile; None for too few gaps to bound it."""
     tokens_per_s: float
-    """All tokens, the first ones too, over the time from the first arrival to the last token."""
+    """All tokens, the first ones too, over the time of the repeat."""
     prefill: float | None = None
     """The share of the time of all tokens that passed until the first ones; the rest is decoding. None under load."""
 
 
-def token_times(arrival_s: Sequence[float], token_s: Sequence[Sequence[float]]) -> TokenTimes:
+def token_times(
+    arrival_s: Sequence[float],
+    token_s: Sequence[Sequence[float]],
+    tokens_per_s: float,
+    prefill: float | None = None,
+) -> TokenTimes:
     """Return the times of tokens that came at these moments, a sequence for each request in the order of arrival.
 
-    A token counts when it is in the memory of the host. Raises `ValueError` if there is no request, or one without a
-    token.
+    A token counts when it is in the memory of the host. The rate and the share of the prefill are of the whole repeat.
+    Raises `ValueError` if there is no request, or one without a token.
     """
     if not arrival_s or not all(token_s) or len(arrival_s) != len(token_s):
         raise ValueError("every request needs an arrival and at least one token")
     gaps = [[late - early for early, late in pairwise(moments)] for moments in token_s]
     per_token = [statistics.fmean(each) for each in gaps if each]
     pooled = sorted(chain.from_iterable(gaps))
-    took_s = max(moments[-1] for moments in token_s) - min(arrival_s)
     p50, p90, p99 = quantiles(pooled, (0.5, 0.9, 0.99)) if pooled else (None, None, None)
     return TokenTimes(
         first_token_s=statistics.median(
@@ -50,5 +54,6 @@ def token_times(arrival_s: Sequence[float], token_s: Sequence[Sequence[float]]) 
         between_p50_s=p50,
         between_p90_s=p90 if len(pooled) >= requests_for_bound(0.90) else None,
         between_p99_s=p99 if len(pooled) >= requests_for_bound(0.99) else None,
-        tokens_per_s=sum(map(len, token_s)) / took_s,
+        tokens_per_s=tokens_per_s,
+        prefill=prefill,
     )

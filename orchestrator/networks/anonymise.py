@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orchestrator.networks import counting, tensors
+from orchestrator.networks.attributes import KeptAttribute, kept_attributes
 from orchestrator.networks.drawing import replacement
+from orchestrator.networks.refusals import ONNX, Choices
 from orchestrator.networks.roles import Role, StoredTensor, roles
 
 if TYPE_CHECKING:
@@ -21,34 +23,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
-_ONNX = ("", "ai.onnx")
-_WORDS = frozenset({
-    "activations", "approximate", "auto_pad", "coordinate_transformation_mode", "direction", "equation",
-    "keep_aspect_ratio_policy", "mode", "nearest_mode", "padding_mode", "reduction", "round", "rounding",
-})  # fmt: skip
-"""Attributes of ONNX's operators whose texts decide what is computed."""
-_TEXTS = frozenset(
-    b"NOTSET SAME_UPPER SAME_LOWER VALID constant reflect edge wrap nearest linear cubic bilinear bicubic zeros border "
-    b"reflection forward reverse bidirectional half_pixel half_pixel_symmetric pytorch_half_pixel align_corners "
-    b"asymmetric tf_crop_and_resize tf_half_pixel_for_nn output_half_pixel round_prefer_floor round_prefer_ceil floor "
-    b"ceil stretch not_larger not_smaller none tanh add mul min max avg mean sum DCR CRD Relu Tanh Sigmoid Affine "
-    b"LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus".split()
-)
-"""The texts that these may have. One of an equation has letters, commas and an arrow."""
 _AS_NUMBERS = {"value_float": "float32", "value_floats": "float32", "value_int": "int64", "value_ints": "int64"}
 """Attributes of a constant that are numbers and no tensor, with the type that they stand for."""
 _OURS = re.compile(r"|(input|output|axis)_[0-9]+|[vn][0-9]+|network|inner")
 """Names that are given here, which a network may have had before."""
 _EQUAL_BY_CHANCE = 0.5
 """Share of equal values, besides zeros, that tensors of few whole numbers may have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The decisions of a user on tensors that cannot be told apart, by name."""
-
-    replaced: frozenset[str] = frozenset()
-    kept: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +43,8 @@ class Anonymised:
     outputs: Mapping[str, str]
     axes: Mapping[str, str]
     """Former name of each dynamic axis → its name now."""
+    attributes: tuple[KeptAttribute, ...] = ()
+    """All attributes of operators, which stay."""
     renamed: tuple[str, ...] = ()
     """Names now of what was replaced."""
 
@@ -82,7 +64,7 @@ def prepared(model: onnx.ModelProto) -> onnx.ModelProto:
 
     flat = onnx.ModelProto()
     flat.CopyFrom(counting.inlined(model))
-    for node in _nodes(flat.graph):
+    for node in tensors.nodes(flat.graph):
         if node.op_type == "Constant" and node.attribute and node.attribute[0].name in _AS_NUMBERS:
             kind = _AS_NUMBERS[node.attribute[0].name]
             given = node.attribute[0]
@@ -121,82 +103,6 @@ def _array(values: object, kind: str) -> npt.NDArray[np.generic]:
     return np.array(values if isinstance(values, (int, float)) else list(values), kind)  # type: ignore[call-overload]
 
 
-def refusals(model: onnx.ModelProto, choices: Choices) -> tuple[str, ...]:
-    """Return a line for everything of a network that cannot be made anonymous, or that a user has to decide."""
-    stored = roles(model)
-    names = {each.name for each in stored}
-    lines = [f"--{option} {name}: the network stores no such tensor" for option, name in _chosen(choices, names)]
-    lines += _strange_parts(model)
-    for each in stored:
-        if each.role is Role.UNSURE and each.name not in choices.replaced | choices.kept:
-            remedy = "--keep it" if each.why == "it holds strings" else "--replace or --keep it"
-            lines.append(f"tensor {each.name!r} may be learned or decide what is computed ({each.why}); {remedy}")
-    return tuple(lines)
-
-
-def _chosen(choices: Choices, known: Collection[str]) -> Iterator[tuple[str, str]]:
-    for option, names in (("replace", choices.replaced), ("keep", choices.kept)):
-        yield from ((option, name) for name in sorted(names) if name not in known)
-
-
-def _strange_parts(model: onnx.ModelProto) -> Iterator[str]:
-    if len(model.training_info):
-        yield "it holds information for training, which may be anything; export it for inference"
-    opset = max((each.version for each in model.opset_import if each.domain in _ONNX), default=1)
-    for node in _nodes(model.graph):
-        yield from _strange_node(node, opset)
-    for graph in _graphs(model.graph):
-        for value in (*graph.input, *graph.output):
-            if value.type.WhichOneof("value") not in {None, "tensor_type", "sequence_type", "optional_type"}:
-                yield f"{value.name!r} is of a type that may hold names; export tensors"
-    if len(model.graph.sparse_initializer):
-        yield "it stores sparse tensors; export dense ones"
-
-
-def _strange_node(node: onnx.NodeProto, opset: int) -> Iterator[str]:
-    import onnx  # noqa: PLC0415
-
-    if node.domain not in _ONNX:
-        where = f"operator {node.op_type!r} is one of {node.domain!r}"
-        yield f"{where}, whose attributes are not known; export without it"
-        return
-    try:
-        known = onnx.defs.get_schema(node.op_type, opset, "").attributes
-    except onnx.defs.SchemaError:
-        yield f"operator {node.op_type!r} is none of ONNX's in opset {opset}; export without it"
-        return
-    if node.op_type == "Constant" and not node.attribute:
-        yield f"the constant {node.output[0]!r} has no value; export the network again"
-    for attribute in node.attribute:
-        named = f"attribute {attribute.name!r} of {node.op_type!r}"
-        texts = [*([attribute.s] if attribute.HasField("s") else []), *attribute.strings]
-        if attribute.name not in known:
-            yield f"{named} is none of ONNX's; export without it"
-        elif not all(_is_of_onnx(attribute.name, text) for text in texts):
-            yield f"{named} holds a text; export without it"
-        elif attribute.HasField("sparse_tensor") or len(attribute.sparse_tensors):
-            yield f"{named} is a sparse tensor; export a dense one"
-        elif attribute.HasField("tp") or len(attribute.type_protos):
-            yield f"{named} holds a type; export without it"
-        elif attribute.HasField("t") and node.op_type not in {"Constant", "ConstantOfShape"}:
-            yield f"{named} holds a tensor; export it as an input"
-
-
-def _is_of_onnx(name: str, text: bytes) -> bool:
-    """Return true for a text that decides what is computed, and so can tell nothing else."""
-    if name == "equation":
-        return re.fullmatch(rb"[A-Za-z,.> -]*", text) is not None
-    return name in _WORDS and text in _TEXTS
-
-
-def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in tensors.graphs(attribute):
-                yield from _nodes(inner)
-
-
 def anonymised(model: onnx.ModelProto, choices: Choices, seed: int) -> Anonymised:
     """Return a network for which `refusals` has nothing to say, without what is learned and without its names."""
     return _Writer(model, choices, seed).written()
@@ -232,13 +138,14 @@ class _Writer:
             inputs={name: self._names[name] for name in inputs},
             outputs={value.name: self._names[value.name] for value in graph.output},
             axes=dict(self._axes),
+            attributes=kept_attributes(self._model.graph),
             renamed=tuple(self._names[each.name] for each in self._stored if each.name in self._replaced),
         )
 
     def _opsets(self) -> Sequence[onnx.OperatorSetIdProto]:
         import onnx  # noqa: PLC0415
 
-        return [onnx.helper.make_opsetid("", each.version) for each in self._model.opset_import if each.domain in _ONNX]
+        return [onnx.helper.make_opsetid("", each.version) for each in self._model.opset_import if each.domain in ONNX]
 
     def _name(self, name: str) -> str:
         if name not in self._names:
@@ -355,7 +262,7 @@ def _texts(model: onnx.ModelProto) -> Iterator[str]:
     yield from (model.producer_name, model.producer_version, model.domain, model.doc_string)
     for entry in model.metadata_props:
         yield from (entry.key, entry.value)
-    for graph in _graphs(model.graph):
+    for graph in tensors.nested(model.graph):
         yield from (graph.name, graph.doc_string)
         yield from (each.name for each in graph.initializer)
         for value in (*graph.input, *graph.output, *graph.value_info):
@@ -363,11 +270,3 @@ def _texts(model: onnx.ModelProto) -> Iterator[str]:
             yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
         for node in graph.node:
             yield from (node.name, node.doc_string, *node.input, *node.output)
-
-
-def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            for inner in tensors.graphs(attribute):
-                yield from _graphs(inner)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from orchestrator.networks import tensors
+from orchestrator.networks.usual_numbers import DIGITS, MASKS, is_usual
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,8 +94,6 @@ _UNLEARNED = (0, 1, 128)
 """Single numbers that no training yields: weights before it, and the zero points of what is symmetrical."""
 _FEWEST = 3
 """Different values up to which a tensor of more values may be a code, such as weights of −1, 0 and 1."""
-_MASKS = (0.0, -100.0, -1e4, -1e5, -1e9, -1e10, -1e30)
-"""Numbers that masks are made of, besides the least ones of a type: 0, and what a softmax takes for nothing."""
 _FEW = 16
 """Whole numbers up to which a tensor is taken for axes or sizes, wherever it is used."""
 
@@ -164,12 +163,19 @@ class _Uses:
 
 def _role(tensor: onnx.TensorProto, values: npt.NDArray[np.generic] | None, uses: tuple[Use, ...]) -> tuple[Role, str]:
     """Return the role of a tensor with the reason, from its uses and, where these leave it open, its values."""
-    is_real = tensors.type_name(tensor) in {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16"}
+    digits = DIGITS.get(tensors.type_name(tensor), 0)
+    is_real = digits > 0
     by_place = _by_place(uses, is_real=is_real)
     if tensors.size(tensor) <= 1 or (values is not None and (values == values.flat[0]).all()):
         is_learned = by_place is not None and by_place[0] is Role.LEARNED
         if by_place and is_learned and values is not None and values.size and values.flat[0] not in _UNLEARNED:
             return by_place
+        if (
+            by_place is None
+            and is_real
+            and (values is None or (values.size and not is_usual(float(values.flat[0]), digits)))
+        ):
+            return Role.UNSURE, f"a number that no usual computation gives, at {uses[0]}"
         return Role.DECIDING, SINGLE_NUMBER if tensors.size(tensor) <= 1 else "all its values are one number"
     if by_place is not None:
         return by_place
@@ -206,7 +212,7 @@ def _by_values(values: npt.NDArray[np.generic], use: Use) -> tuple[Role, str]:
     import numpy as np  # noqa: PLC0415
 
     distinct = np.unique(values.astype(np.float64))
-    masks = [*_MASKS, -np.inf, float(np.finfo(np.float32).min), float(np.finfo(np.float16).min)]
+    masks = [*MASKS, -np.inf, float(np.finfo(np.float32).min), float(np.finfo(np.float16).min)]
     if distinct[0] <= _NOTHING and all(any(value == mask for mask in masks) for value in distinct):
         return Role.DECIDING, "a mask"
     if set(distinct) == {0.0, 1.0} and _is_triangular(values):

@@ -87,3 +87,21 @@ def parameters(model: onnx.ModelProto) -> int:
     """
     counted = (*_REAL, *_QUANTISED)
     return sum(size(each) for each in every(model.graph) if size(each) > 1 and type_name(each) in counted)
+
+
+def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph and of those within it."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in graphs(attribute):
+                yield from nodes(inner)
+
+
+def nested(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield a graph and those within it."""
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in graphs(attribute):
+                yield from nested(inner)

@@ -77,6 +77,32 @@ def test_optimizers_of_builders_keep_their_rule(check: Check, tmp_path: Path, se
     assert judged(answer, answer).work is WorkParity.SAME
 
 
+WORDS = """
+TITLE, INPUT_SHAPE, CLASSES, BATCH_SIZE, SAMPLES = "Words", (7,), 5, 32, 1024
+OPTIMIZER = {optimizer}
+def build(net):
+    words = net.embedding(net.input(7, kind="integer", vocabulary=23), 12)
+    return net.dense(net.lstm(words, 6), CLASSES)
+"""
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize(
+    "name", ["adam", pytest.param("rmsprop", marks=pytest.mark.slow), pytest.param("sgd", marks=pytest.mark.slow)]
+)
+def test_words_that_occur_twice_take_one_step(check: Check, tmp_path: Path, name: str) -> None:
+    """Frameworks whose gradients have an entry for each occurrence add the entries up before the optimizer's rule."""
+    (tmp_path / "words.py").write_text(WORDS.format(optimizer={"name": name, "learning_rate": 0.001}))
+
+    answer = check("words", model_file="words.py", batch_size=32)
+
+    if "training" in answer.lacking:
+        pytest.skip("an engine trains nothing")
+    assert answer.optimizer is not None
+    (rule,) = optimizer._from_rule(ParitySide("here", Framework("here", "1"), (), answer), answer.optimizer)
+    assert rule.value < rule.bar / 2, rule.text
+
+
 PLANTED_IN_MXNET = {
     "no momentum": ('"momentum": momentum', '"momentum": 0.0'),
     "learning rate": ('"learning_rate": rate', '"learning_rate": rate * (1.001 if momentum else 1)'),

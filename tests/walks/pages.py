@@ -96,7 +96,7 @@ WALKS: Mapping[str, Walk] = {
     "docs/site.md": Walk(s.several(HOSTS, s.stored("nightly", "nightly"))),
     "docs/your-model.md": Walk(
         s.several(s.of_page("your-model.md", 0, "ours.yaml"), s.small("ours.yaml")),
-        exits={"bisect": JUDGED}, further=QUIET,
+        exits={"anonymise": JUDGED, "bisect": JUDGED, "regress": JUDGED}, further=QUIET,
         sections=("The network", "Which engine is faster", "Is it safe to upgrade", "A file that others may see"),
     ),
 }  # fmt: skip

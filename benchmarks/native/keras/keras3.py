@@ -86,6 +86,10 @@ class Keras3Builder(keras2.Keras2Builder):
         """Return the shape that a layer yields, without the batch."""
         return tuple(native.output.shape)[1:]
 
+    @staticmethod
+    def _optimizer(kind):
+        return _summing(kind) if keras.backend.backend() == "tensorflow" else kind
+
     def _attention(self, layer):
         return transformer.attention(keras, layer)
 
@@ -109,3 +113,20 @@ class Keras3Builder(keras2.Keras2Builder):
 
     def _silu(self, _layer):
         return keras.layers.Activation("silu")
+
+
+def _summing(kind):
+    """Return an optimizer that adds up the entries of an embedding's gradient, one for each occurrence of a word.
+
+    Keras squares the entries on TensorFlow and not their sum, so that Adam and RMSprop take other steps for words that
+    occur more than once.
+    """
+
+    from tensorflow import convert_to_tensor
+
+    class Summing(kind):
+        def apply(self, grads, trainable_variables=None):
+            """Update weights by dense gradients."""
+            return super().apply([convert_to_tensor(each) for each in grads], trainable_variables)
+
+    return Summing

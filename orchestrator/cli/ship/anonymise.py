@@ -13,6 +13,11 @@ from orchestrator.workflows import option_values
 from orchestrator.workflows.option_values import RuntimeName
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from orchestrator.networks.attributes import KeptAttribute
     from orchestrator.networks.reading import Drawn
     from orchestrator.workflows.networks.anonymise import AnonymiseResult
 
@@ -141,12 +146,22 @@ def _show(result: "AnonymiseResult") -> None:
     if len(listed) < len(made.kept):
         table.add_row(*tables.texts(f"{len(single)} more (--json has each)", "–", "kept", SINGLE_NUMBER))
     console.print(table)
+    if made.attributes:
+        console.print(_attributes(made.attributes))
     names = {**made.inputs, **made.outputs, **made.axes}
     console.print(f"names now: {', '.join(f'{old} → {new}' for old, new in names.items())}", markup=False)
     console.print(f"{len(made.replaced)} tensors replaced, {len(made.kept)} kept; {result.shapes} shapes as before")
     if result.engine:
         console.print(_speed(result), markup=False)
     console.print(f"written: {result.file}", markup=False)
+
+
+def _attributes(attributes: "Sequence[KeptAttribute]") -> "Table":
+    """Return a table of the attributes of operators, which all stay."""
+    table = tables.plain_table("attribute", "kept as", "nodes")
+    for each in attributes:
+        table.add_row(*tables.texts(f"{each.operator}.{each.name}", each.value, f"{each.nodes:,}"))
+    return table
 
 
 def _speed(result: "AnonymiseResult") -> str:

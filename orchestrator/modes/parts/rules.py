@@ -91,6 +91,11 @@ class ModeRules:
     position: int = 50
     """The position of the mode in lists of modes, lower ones first, equal ones by name."""
 
+    @property
+    def per_s(self) -> str:
+        """Return the unit of throughput, such as `samples/s`."""
+        return f"{self.sample}s/s"
+
     def __post_init__(self) -> None:
         """Refuse an exact metric as a column, since a column is made of repeats. Raises `ValueError`."""
         exact = [metric.name for metric in self.columns if metric.is_exact]

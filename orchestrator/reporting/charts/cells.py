@@ -109,7 +109,7 @@ _MOST_ROOM = 1.6
 
 def _per_s(shown: Shown) -> str:
     """Return the unit of throughput of some cells of one mode."""
-    return f"{shown[0][0].cell.workload.rules.sample}s/s"
+    return shown[0][0].cell.workload.rules.per_s
 
 
 def _throughput(shown: Shown) -> Made:

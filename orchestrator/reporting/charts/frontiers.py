@@ -42,6 +42,8 @@ class FrontierPlot:
     """One frontier."""
 
     title: str
+    per_s: str
+    """The unit of throughput, on the vertical axis."""
     horizontal: Scale
     vertical: Scale
     lines: tuple[MarkedLine, ...]
@@ -69,7 +71,7 @@ def frontier_plot(frontier: FoundFrontier) -> FrontierPlot:
             _down(vertical, point.rate.value),
             (horizontal.at(quick), horizontal.at(slow)),
             (_down(vertical, high), _down(vertical, low)),
-            f"{label}, batch {point.size}: {seconds(point.latency_s.value)}, {rate(point.rate.value)} samples/s",
+            f"{label}, batch {point.size}: {seconds(point.latency_s.value)}, {rate(point.rate.value)} {frontier.per_s}",
             id(point) in marked,
             id(point) in best,
         )
@@ -77,6 +79,7 @@ def frontier_plot(frontier: FoundFrontier) -> FrontierPlot:
     shown = frontier.series[:MOST_LINES]
     return FrontierPlot(
         title=frontier.title,
+        per_s=frontier.per_s,
         horizontal=horizontal,
         vertical=vertical,
         lines=tuple(

@@ -68,6 +68,8 @@ class GroupOverNodes:
     holds: bool | None
     """False if a pair is decided one way on one node and the other way on another; None with one node."""
     sentence: str
+    per_s: str = "samples/s"
+    """The unit of throughput."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ NOTE = (
     "request under load; both figures are geometric means over the repeats, with their 95 % intervals. The other batch "
     "sizes were left out for the reasons that stand among the skipped cells."
 )
-_HEADS = ("Cell", "Batch", "Latency", "its interval", "Samples/s", "its interval", "Frontier")
 NUMBERS = (1, 2, 3, 4, 5)
 
 
@@ -35,6 +34,8 @@ class FoundFrontier:
     title: str
     series: tuple[DrawnSeries, ...]
     limits_s: tuple[float, ...]
+    per_s: str = "samples/s"
+    """The unit of throughput."""
 
     @property
     def points(self) -> tuple[FrontierPoint, ...]:
@@ -66,12 +67,21 @@ def frontiers(report: Report) -> Iterator[FoundFrontier]:
         ]
         if any(each.points for each in drawn):
             asked = members[0].cells[0].frontier
-            yield FoundFrontier(_title(members[0]), tuple(drawn), asked.latency_limits_s if asked else ())
+            limits_s = asked.latency_limits_s if asked else ()
+            per_s = members[0].cells[0].workload.rules.per_s
+            yield FoundFrontier(_title(members[0]), tuple(drawn), limits_s, per_s)
 
 
 def heads(frontier: FoundFrontier) -> tuple[str, ...]:
     """Return the heads of the table of a frontier, with a column for each limit."""
-    return (*_HEADS, *(f"Best within {seconds(limit_s)}" for limit_s in frontier.limits_s))
+    figures = ("Latency", "its interval", frontier.per_s.capitalize(), "its interval")
+    return (
+        "Cell",
+        "Batch",
+        *figures,
+        "Frontier",
+        *(f"Best within {seconds(limit_s)}" for limit_s in frontier.limits_s),
+    )
 
 
 def rows(frontier: FoundFrontier) -> Iterator[tuple[str, ...]]:

@@ -36,6 +36,7 @@ def _over_nodes(members: Sequence[tuple[Group, dict[str, CellReport]]]) -> Group
         cells=tuple(cell for cell_id in ids if (cell := _cell(cell_id, [cells for _, cells in members]))),
         holds=holds,
         sentence=sentence,
+        per_s=first.workload.rules.per_s,
     )
 
 

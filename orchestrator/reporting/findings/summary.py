@@ -97,7 +97,7 @@ def headline(groups: Sequence[Group], cells: Mapping[str, CellReport], asked: Un
 
 def _winner(measured: Sequence[CellReport], to_best: Sequence[Ratio | None]) -> tuple[GroupFinding, str]:
     best = measured[0]
-    speed = f"{_rate(best)} {best.cell.workload.rules.sample}s/s"
+    speed = f"{_rate(best)} {best.cell.workload.rules.per_s}"
     if len(measured) == 1:
         return GroupFinding.ALONE, f"{best.label} reached {speed}; there is nothing to compare it with."
     beside = [(cell, over.inverse) for cell, over in zip(measured, to_best, strict=True) if over is not None]

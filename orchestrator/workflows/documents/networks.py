@@ -16,6 +16,16 @@ class StoredTensorData(TypedDict):
     """The place or the values by which it is learned or not."""
 
 
+class KeptAttributeData(TypedDict):
+    """A value of an attribute of an operator, which stays."""
+
+    operator: str
+    name: str
+    value: str
+    nodes: int
+    """The number of nodes that have it."""
+
+
 class ProvedSpeedData(TypedDict):
     """The throughput of the new network over that of the original."""
 
@@ -37,6 +47,7 @@ class AnonymisedNetworkData(TypedDict):
     file: str
     replaced: list[StoredTensorData]
     kept: list[StoredTensorData]
+    attributes: list[KeptAttributeData]
     inputs: dict[str, str]
     """Former name of each input → its name now."""
     outputs: dict[str, str]
@@ -56,6 +67,10 @@ def anonymised_document(result: AnonymiseResult) -> Envelope:
         "file": str(result.file),
         "replaced": [_tensor(each) for each in result.anonymised.replaced],
         "kept": [_tensor(each) for each in result.anonymised.kept],
+        "attributes": [
+            {"operator": each.operator, "name": each.name, "value": each.value, "nodes": each.nodes}
+            for each in result.anonymised.attributes
+        ],
         "inputs": dict(result.anonymised.inputs),
         "outputs": dict(result.anonymised.outputs),
         "axes": dict(result.anonymised.axes),

@@ -20,6 +20,7 @@ from orchestrator.matrix.model import parse_pin
 from orchestrator.networks import anonymise as method
 from orchestrator.networks import counting, tensors
 from orchestrator.networks.reading import Drawn, NetworkFeed, NetworkMistake, example, read
+from orchestrator.networks.refusals import Choices, refusals
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 from orchestrator.workflows import option_values
@@ -101,8 +102,8 @@ def anonymise(options: AnonymiseOptions, host: Host) -> AnonymiseResult:
     output = _output(options)
     engine = _engine(options, shipped_catalog()) if options.speed else ""
     original = method.prepared(_loaded(options.file))
-    choices = method.Choices(frozenset(options.replace), frozenset(options.keep))
-    if lines := method.refusals(original, choices):
+    choices = Choices(frozenset(options.replace), frozenset(options.keep))
+    if lines := refusals(original, choices):
         raise InputError(*(f"{options.file}: {line}" for line in lines))
     made = method.anonymised(original, choices, options.seed)
     if lines := method.left(original, made):

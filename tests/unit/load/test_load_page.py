@@ -15,6 +15,7 @@ from orchestrator.modes.parts.early_stopping import requests_for_bound
 from orchestrator.modes.parts.frontier import SIZES
 from orchestrator.modes.parts.generation import GENERATION
 from orchestrator.modes.parts.load import REQUESTS, Scenario
+from orchestrator.modes.parts.metrics import TIMED
 from orchestrator.modes.requests import GOODPUT
 from orchestrator.planning import plan
 from orchestrator.regression.rules import parse_gates
@@ -112,7 +113,9 @@ def test_metrics_of_the_page_decide() -> None:
 def test_tables_name_every_scenario_key_and_metric() -> None:
     assert {*(each.value for each in Scenario), *KEYS, "batch_size"} <= first_words("Scenarios")
     figures = first_words("What each figure means, and what others call it")
-    assert {metric.name for metric in (*GENERATION, GOODPUT)} <= figures
+    memory = [metric for metric in TIMED if metric.name.startswith("peak_")]
+    assert {metric.name for metric in (*GENERATION, GOODPUT, *memory)} <= figures
+    assert len(memory) == 2
 
 
 @pytest.mark.parametrize(

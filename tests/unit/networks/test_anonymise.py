@@ -9,8 +9,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from orchestrator.networks import anonymise
-from orchestrator.networks.anonymise import Choices
 from orchestrator.networks.drawing import replacement
+from orchestrator.networks.refusals import Choices, refusals
 from tests import exported
 
 NOTHING = Choices()
@@ -18,7 +18,7 @@ NOTHING = Choices()
 
 def made_of(model: onnx.ModelProto, choices: Choices = NOTHING, seed: int = 0) -> anonymise.Anonymised:
     original = anonymise.prepared(model)
-    assert anonymise.refusals(original, choices) == ()
+    assert refusals(original, choices) == ()
     made = anonymise.anonymised(original, choices, seed)
     assert anonymise.left(original, made) == ()
     onnx.checker.check_model(made.model, full_check=True)
@@ -274,7 +274,47 @@ def test_a_text_that_decides_what_is_computed_stays() -> None:
     ],
 )
 def test_what_is_not_known_is_refused(model: onnx.ModelProto, line: str) -> None:
-    (said,) = anonymise.refusals(anonymise.prepared(model), NOTHING)
+    (said,) = refusals(anonymise.prepared(model), NOTHING)
+
+    assert said.startswith(line)
+
+
+def test_attributes_are_kept_and_counted() -> None:
+    """A text, a list, a number that ONNX has by itself in no file, and a tensor that fills."""
+    model = _padded("SAME_UPPER")
+    filled = numpy_helper.from_array(np.array([0.5], "f4"))
+    sizes = numpy_helper.from_array(np.array([2, 2]))
+    model.graph.node.append(helper.make_node("Constant", [], ["sizes"], value=sizes))
+    model.graph.node.append(helper.make_node("ConstantOfShape", ["sizes"], ["unused"], value=filled))
+    model.graph.node.append(helper.make_node("LeakyRelu", ["active"], ["other"], alpha=0.3))
+    model.graph.node.append(helper.make_node("LeakyRelu", ["stem"], ["third"], alpha=0.3))
+
+    listed = {(f"{each.operator}.{each.name}", each.value, each.nodes) for each in made_of(model).attributes}
+
+    assert listed == {
+        ("Conv.auto_pad", "SAME_UPPER", 1),
+        ("Conv.kernel_shape", "3, 3", 1),
+        ("ConstantOfShape.value", "0.5", 1),
+        ("LeakyRelu.alpha", "0.3", 2),
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "choices", "line"),
+    [
+        (np.array(["cat"], object), {"replaced": {"shift"}}, "--replace shift: it holds strings, which no numbers"),
+        (np.zeros(4, "f4"), {"replaced": {"shift"}}, "--replace shift: it holds nothing but zeros, which stay zeros"),
+        (
+            np.array([0.3, 0.7] * 5, "f4"),
+            {"replaced": {"shift"}, "kept": {"shift"}},
+            "--replace shift and --keep shift: leave one of them out",
+        ),
+    ],
+)
+def test_a_choice_that_cannot_be_carried_out_is_a_mistake(value: Any, choices: Any, line: str) -> None:
+    model = anonymise.prepared(_with_constant("value", numpy_helper.from_array(value)))
+
+    (said,) = refusals(model, Choices(**{name: frozenset(each) for name, each in choices.items()}))
 
     assert said.startswith(line)
 
@@ -292,9 +332,7 @@ def test_a_user_decides_what_cannot_be_told_apart(choices: Choices) -> None:
 def test_a_choice_of_no_tensor_is_a_mistake() -> None:
     model = anonymise.prepared(exported.image_network())
 
-    assert anonymise.refusals(model, Choices(kept=frozenset({"stm"}))) == (
-        "--keep stm: the network stores no such tensor",
-    )
+    assert refusals(model, Choices(kept=frozenset({"stm"}))) == ("--keep stm: the network stores no such tensor",)
 
 
 def test_what_is_left_is_told() -> None:

@@ -10,6 +10,7 @@ from orchestrator.catalog import load, load_models
 from orchestrator.devices import Allocation
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.modes.parts.load import Scenario
 from orchestrator.planning.parity import checks
 from orchestrator.running.parity.content import content_of
 from orchestrator.running.requests import request_for
@@ -150,16 +151,36 @@ def test_matrix_of_today_plans() -> None:
     path = resources.ROOT / "matrix-today.yaml"
     plan = planning.plan(matrix.load(path, CATALOG, MODELS), CATALOG, MODELS)
 
-    assert {cell.workload.model for cell in plan.cells} == {"encoder", "decoder"}
-    assert {cell.workload.size for cell in plan.cells} == {"tiny"}
+    sized = [cell for cell in plan.cells if cell.workload.model != "lenet"]
+    assert {(cell.workload.model, cell.workload.size) for cell in sized} == {("encoder", "tiny"), ("decoder", "tiny")}
     engines = {"onnxruntime", "openvino"}
-    assert {cell.workload.mode for cell in plan.cells if cell.framework.name in engines} == {"infer", "generate"}
+    assert {cell.workload.mode for cell in sized if cell.framework.name in engines} == {"infer", "generate", "requests"}
+    every = {cell.framework.name for cell in plan.cells}
     generating = {(cell.workload.model, cell.framework.name) for cell in plan.cells if cell.workload.generation}
-    assert generating == {("decoder", cell.framework.name) for cell in plan.cells}
+    assert generating == {("decoder", name) for name in every}
+    loads = {
+        (cell.workload.model, cell.framework.name): cell.workload.load for cell in plan.cells if cell.workload.load
+    }
+    assert loads.keys() == {("encoder", name) for name in every}
+    assert {(load.scenario, load.rate, load.latency_limit_s) for load in loads.values()} == {(Scenario.SERVER, 20, 0.1)}
     assert {skip.reason.partition(" (")[0] for skip in plan.skips} == {
         "engines infer alone",
+        "the encoder shows a load",
         "encoder cannot generate: attention_1 sees what comes after a step",
     }
+
+
+def test_matrix_of_today_has_8_bits_beside_float32() -> None:
+    path = resources.ROOT / "matrix-today.yaml"
+    plan = planning.plan(matrix.load(path, CATALOG, MODELS), CATALOG, MODELS)
+
+    quantised = [
+        (cell.framework.name, cell.workload.model, dict(cell.options).get("quantisation")) for cell in plan.cells
+    ]
+    assert {each for each in quantised if each[1] == "lenet"} == {
+        (name, "lenet", kind) for name in ("torch", "onnxruntime") for kind in ("none", "static")
+    }
+    assert {kind for _, model, kind in quantised if model != "lenet"} <= {"none", None}
 
 
 def test_requests_have_every_axis(tmp_path: Path) -> None:

@@ -169,6 +169,8 @@ def test_page_draws_the_frontier_with_intervals(tmp_path: Path) -> None:
     assert page.count('class="curve frontier"') == 1
     assert page.count('class="interval"') >= 2 * len(sizes(run))
     assert 'class="ring"' in page
+    assert '<line class="change"' in page
+    assert ":is(figure.history, figure.frontier) .change { stroke:" in page, "the line of a limit is not drawn"
     assert "## Latency and throughput: fake 1, lenet-infer" in text
     assert "Best within 19.0 ms" in text
 

@@ -59,7 +59,7 @@ def _cases(cell: CellReport, tails: Mapping[str, str]) -> Iterator[Case]:
 def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> Case:
     outcome = repeat.outcome
     name, group = f"repeat {outcome.repeat}", cell.cell.id
-    said = [f"ok: {_figure(repeat.measurement)}"] if repeat.measurement else []
+    said = [f"ok: {_figure(cell, repeat.measurement)}"] if repeat.measurement else []
     said += [f"disturbed: {outcome.disturbance}"] if outcome.disturbance else []
     said += [f"log: {outcome.log}"] if outcome.log else []
     if outcome.status is not Status.OK and outcome.status is cell.cell.expect:
@@ -72,10 +72,10 @@ def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> Case:
     return Case(name, group, outcome.wall_s, out="\n".join(said))
 
 
-def _figure(measured: RepeatMeasurement) -> str:
+def _figure(cell: CellReport, measured: RepeatMeasurement) -> str:
     if measured.search:
         return f"largest batch {largest_batches.size_text(measured.search.fits)}"
-    return f"{rate(measured.samples_per_s)} samples/s"
+    return f"{rate(measured.samples_per_s)} {cell.cell.workload.rules.per_s}"
 
 
 def _result(status: Status) -> CaseResult:

@@ -64,8 +64,9 @@ def learned(measured: Measured, names: Names, group: str) -> Details:
 def intervals(measured: Measured, names: Names, group: str, shares: Mapping[str, float | None] | None) -> Details:
     """Return how sure each throughput is, with the shares of a step that the harness takes."""
     level = interval_name((each.throughput for _, each in measured), f"{whole_percent(CONFIDENCE)} interval")
+    per_s = measured[0][0].cell.workload.rules.per_s
     heads = (
-        *("Framework", "Repeats", "Samples/s", level),
+        *("Framework", "Repeats", per_s.capitalize(), level),
         f"One more repeat, {whole_percent(PREDICTION)}",
         *("Scatter of repeats", "Scatter of blocks", "Cores busy"),
         *(("Harness",) if shares is not None else ()),
@@ -73,7 +74,7 @@ def intervals(measured: Measured, names: Names, group: str, shares: Mapping[str,
     rows = (
         row_of(names[cell.cell.id], cell, tuple(_interval(cell, measurement, shares))) for cell, measurement in measured
     )
-    caption = "How sure the throughput is, in samples/s, and how far repeats and blocks scatter"
+    caption = f"How sure the throughput is, in {per_s}, and how far repeats and blocks scatter"
     table = cell_table(columns(heads, range(1, len(heads)), (3, 4)), rows, caption, f"Intervals of {group}")
     return Details("Intervals and scatter", (table,))
 
@@ -176,8 +177,9 @@ def _model(measured: Measurement) -> tuple[str | TableCell, ...]:
 def every_repeat(view: PageView, cells: Sequence[CellReport], name: str, names: Names | None = None) -> Details:
     """Return every repeat of cells, without throughput if they are scripts, which have no short `names`."""
     planned = [(cell, repeat) for cell in cells for repeat in cell.repeats]
+    rates = (cells[0].cell.workload.rules.per_s.capitalize(), "Scatter of blocks") if names else ()
     heads = (
-        *("Cell", "Repeat", "Status", *(("Samples/s", "Scatter of blocks") if names else ())),
+        *("Cell", "Repeat", "Status", *rates),
         *("Wall time", "Reason", *(("Files",) if view.raw else ())),
     )
     numbers = [number for number, head in enumerate(heads) if head not in {"Cell", "Status", "Reason", "Files"}]

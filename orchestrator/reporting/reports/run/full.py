@@ -93,7 +93,7 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
     if group.places:
         rows = [_row(cells[place.cell_id], place) for place in group.places]
         rates = (cell.measurement.throughput for cell in map(cells.get, group.cell_ids) if cell and cell.measurement)
-        per_s = f"{group.workload.rules.sample.capitalize()}s/s"
+        per_s = group.workload.rules.per_s.capitalize()
         ranking = ("Rank", "Framework", per_s, interval_name(rates, "95 % interval"), *_RATIO)
         yield table((*ranking, *_DETAILS), rows, _NUMBERS)
     waiting = shared_texts.waiting_lines(cells[place.cell_id] for place in group.places)

@@ -12,10 +12,9 @@ from orchestrator.wording import listing_of, rate
 TITLE = "Nodes"
 OVER_TITLE = "The same groups on several nodes"
 OVER_NOTE = (
-    "Samples/s: geometric mean over the nodes, each of which counts once, with its 95 % interval over nodes. Within "
+    "Throughput: geometric mean over the nodes, each of which counts once, with its 95 % interval over nodes. Within "
     "and between: standard deviations from repeat to repeat on one node, and from node to node beyond that."
 )
-_HEADS = ("Framework", "Nodes", "Samples/s", "Interval", "Within a node", "Between nodes")
 _MOST_RANKED = 6
 
 
@@ -75,7 +74,8 @@ def _over(group: GroupOverNodes) -> Iterator[Block]:
         rows = [(ranking.node, _ranked(ranking.labels)) for ranking in group.rankings]
         yield table(("Node", "Ranking, the best first"), rows)
     if group.cells:
-        yield table(_HEADS, [_cell(cell) for cell in group.cells], (1, 2, 3, 4, 5))
+        heads = ("Framework", "Nodes", group.per_s.capitalize(), "Interval", "Within a node", "Between nodes")
+        yield table(heads, [_cell(cell) for cell in group.cells], (1, 2, 3, 4, 5))
 
 
 def _ranked(labels: Sequence[str]) -> str:

@@ -147,7 +147,7 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
 
 
 def _columns(group: Group) -> tuple[Column, ...]:
-    per_s = f"{group.workload.rules.sample.capitalize()}s/s"
+    per_s = group.workload.rules.per_s.capitalize()
     heads = (f"{per_s}\ninterval", "× best\ninterval", "Step p50\np99\ninterval", "Start\nmemory")
     return (
         Column("Rank", is_number=True, no_wrap=True),

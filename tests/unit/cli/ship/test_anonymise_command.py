@@ -59,6 +59,7 @@ def test_every_tensor_is_listed_with_the_reason(command: Program, place: Path) -
     rows = [line.split() for line in shown.splitlines()]
     assert ["stem.weight", "8×3×3×3", "replaced", "input", "1", "of", "Conv"] in rows
     assert ["flat", "2", "kept", "input", "1", "of", "Reshape"] in rows
+    assert ["Conv.kernel_shape", "3,", "3", "1"] in rows
     assert "4 tensors replaced, 1 kept; 5 shapes as before" in shown
     assert "image → input_0, scores → output_0, batch → axis_0" in shown
     made = onnx.load(place / "ours-anonymous.onnx")
