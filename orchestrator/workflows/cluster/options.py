@@ -40,8 +40,8 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
     site = sites.load(path)
     if options.until_decided:
         raise InputError(
-            f"--until-decided looks at all cells of a group on one host, and {path} has nodes: leave one of them out, "
-            "or say --site none"
+            f"--until-decided measures a run as a whole, and {path} splits it into parts: say --site none to measure "
+            "on this host, or leave --until-decided out"
         )
     if options.plan is not None:
         raise InputError("--plan and --site exclude each other: a site takes a matrix, and its images from `images`")
