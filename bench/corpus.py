@@ -45,9 +45,9 @@ class Entry(BaseModel):
     source: str
     published_on: str
     stands_in: str
-    """What of the workload is ours."""
+    """The part of the workload that is ours."""
     explained: str = ""
-    """Why the measured effect is what it is."""
+    """The reason the measured effect is what it is."""
     matrix: dict[str, Any]
 
     @property

@@ -98,7 +98,7 @@ class PlanResult:
     without_source: tuple[ImageSpec, ...] = ()
     """Images whose CUDA libraries come from an image that NVIDIA has deleted."""
     precision: PlanPrecision | None = None
-    """What a wanted interval takes; None if none was asked for."""
+    """The price of a wanted interval; None if none was asked for."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
