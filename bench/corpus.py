@@ -164,8 +164,8 @@ def figure(entry: Entry, judged: Judged) -> dict[str, Any]:
 
 def agreement(entry: Entry, judged: Judged) -> str:
     """Return whether what was measured agrees with what was published."""
-    if entry.published == 1 and judged["verdict"] == "same":
-        return "it agrees"
+    if entry.published == 1 and judged["verdict"] != "inconclusive":
+        return "it agrees" if judged["verdict"] == "same" else "here the changes do not cancel"
     published_slower = (entry.published < 1) == entry.higher_is_better
     direction = "slower" if published_slower else "faster"
     if judged["verdict"] == direction:
