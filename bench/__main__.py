@@ -58,7 +58,7 @@ def page(figures: dict[str, Any]) -> str:
     ]
     lines += [
         f"| {row['name']}: {row['ours']} | {row['theirs']} | {row['pairs']} | {row['ratio']:.3f} "
-        f"| {row['low']:.3f}–{row['high']:.3f} | {_wanted(row)} | {'yes' if row['within'] else '**no**'} "
+        f"| {row['low']:.3f}–{row['high']:.3f} | {_wanted(row)} | {_inside(row)} "
         f"| {_median(row['ours_values']):.4g} / {_median(row['theirs_values']):.4g} {row['unit']} |"
         for name in NAMES
         for row in figures.get(name, [])
@@ -76,7 +76,20 @@ def page(figures: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _is_barred(row: dict[str, Any]) -> bool:
+    """Return true if something is wanted of a ratio."""
+    return bool(row["bar_low"]) or bool(row["bar_high"] < UNBOUNDED)
+
+
+def _inside(row: dict[str, Any]) -> str:
+    if not _is_barred(row):
+        return ""
+    return "yes" if row["within"] else "**no**"
+
+
 def _wanted(row: dict[str, Any]) -> str:
+    if not _is_barred(row):
+        return ""
     if not row["bar_low"]:
         return f"≤ {row['bar_high']:g}"
     return f"≥ {row['bar_low']:g}" if row["bar_high"] >= UNBOUNDED else f"{row['bar_low']:g}–{row['bar_high']:g}"

@@ -1,11 +1,12 @@
 """Runs on a Slurm cluster of this machine (`.ci/slurm`): what submitting and following them costs.
 
-    python -m bench.clusters [--pairs 10] [--only floor queries plan groups] [--nodes 2 8] [--sleep 10]
+    python -m bench.clusters [--pairs 10] [--only floor queries plan kills groups] [--nodes 2 8] [--sleep 10]
 
 A no-op cell in a job is compared with the same one on the same CPU without Slurm, from the begin of a repeat to that of
 the next one. Queries are counted by a virtual clock: the code that follows a run is real, and a stand-in takes the
 place of the scheduler, whose 1,000 jobs take an hour. A plan of 10,000 cells is submitted to the real scheduler, which
-lets them wait. The groups that sleep are in `bench/sleeping_groups.py`; they take half an hour.
+lets them wait. The runs that are killed are those of `tests/slurm/test_random_kills.py`. The groups that sleep are in
+`bench/sleeping_groups.py`; they take half an hour.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from bench import sleeping_groups
+from bench import random_kills, sleeping_groups
 from bench.planning import matrix_text
 from bench.sleeping_groups import orchestrator, outcomes, write_site
 from bench.virtual_scheduler import questions_in_an_hour
@@ -160,6 +161,8 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         yield queries()
     if "plan" in options.only:
         yield plan(max(3, options.pairs // 2))
+    if "kills" in options.only:
+        yield random_kills.row()
     if "groups" in options.only:
         for nodes in options.nodes:
             yield sleeping_groups.row(nodes, sleep_s=options.sleep)
@@ -168,7 +171,7 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.clusters", description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=10)
-    names = ("floor", "queries", "plan", "groups")
+    names = ("floor", "queries", "plan", "kills", "groups")
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     parser.add_argument("--nodes", type=int, nargs="+", default=NODES, help="of the clusters for the groups that sleep")
     parser.add_argument("--sleep", type=float, default=sleeping_groups.SLEEP_S, help="seconds of one of their repeats")

@@ -46,9 +46,9 @@ class Entry(BaseModel):
     source: str
     published_on: str
     stands_in: str
-    """What of the workload is ours."""
+    """The part of the workload that is ours."""
     explained: str = ""
-    """Why the measured effect is what it is."""
+    """The reason the measured effect is what it is."""
     matrix: dict[str, Any]
 
     @property
@@ -171,8 +171,8 @@ def figure(entry: Entry, judged: Judged) -> dict[str, Any]:
 
 def agreement(entry: Entry, judged: Judged) -> str:
     """Return whether what was measured agrees with what was published."""
-    if entry.published == 1 and judged["verdict"] == Verdict.SAME:
-        return "it agrees"
+    if entry.published == 1 and judged["verdict"] != Verdict.INCONCLUSIVE:
+        return "it agrees" if judged["verdict"] == Verdict.SAME else "here the changes do not cancel"
     published_slower = (entry.published < 1) == entry.higher_is_better
     direction = Verdict.SLOWER if published_slower else Verdict.FASTER
     if judged["verdict"] == direction:

@@ -203,8 +203,8 @@ def _without_a_change(count: int) -> Iterator[Row]:
     ends = _searches(591, count, [1.0] * 12, every=True)
     wrong, same = sum(bool(each.named) for each in ends), sum(each.all_same for each in ends)
     yield share("no change, every step wanted: any release named", wrong, count, "searches", high=0.05)
-    yield share("… every step shown within 2 %", same, count, "searches", low=0.90)
-    yield _launches("… launches", ends, 440)
+    yield share("… every step shown within 2 % in the end", same, count, "searches", low=0.90)
+    yield _launches("… mean launches of searches that end with 90 % shown", ends, 440)
     within = sum(each.all_same and each.launches <= 440 for each in ends)
     yield share("… every step shown within 2 % after 440 launches", within, count, "searches")
 

@@ -1,4 +1,4 @@
-"""What `plan --for` says of twenty cells of real frameworks, against what a run of its plan then measures.
+"""The promises of `plan --for` on twenty cells of real frameworks, against what a run of its plan then measures.
 
     python -m bench.precision [--pilot 20] [--wanted 1%] [--keep FOLDER] [--runtime docker]
 

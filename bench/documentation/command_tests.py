@@ -14,7 +14,7 @@ _AIR_GAP = "tests/docker/test_offline_page.py"
 _REGISTRY = "tests/docker/registry/test_images_from_a_registry.py"
 _SERVED = "tests/unit/cli/look/test_serve.py"
 OWN_TESTS: Mapping[str, Mapping[str, str]] = {
-    "docs/cluster.md": {"What is needed": _SLURM, "Running": _SLURM, "The report": _SLURM, "Where things are": _FILES},
+    "docs/cluster.md": {"Set it up": _SLURM, "Running": _SLURM, "The report": _SLURM, "Where things are": _FILES},
     "docs/cluster/images.md": {"Images on nodes": _FILES, "Without a shared folder": _FILES},
     "docs/cluster/fleet.md": {"The fleet": "tests/slurm/test_fleet_on_slurm.py"},
     "docs/gpu/at-once.md": {"Cells on different GPUs at once": "tests/gpu/test_slots_on_fake_gpus.py"},

@@ -18,7 +18,7 @@ OUTPUT = "logits"
 _KINDS = {"float": TensorProto.FLOAT, "integer": TensorProto.INT64}
 
 Given = namedtuple("Given", "layer name taken output tensors")
-Given.__doc__ = """What the nodes of a layer are made of.
+Given.__doc__ = """The parts that the nodes of a layer are made of.
 
     It has the layer, the name of its nodes, the names of the values that it takes and yields, and its weights in the
     order of its parameters."""

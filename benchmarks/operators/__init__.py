@@ -18,7 +18,7 @@ from collections import namedtuple
 from benchmarks.errors import Unsupported
 
 Settings = namedtuple("Settings", "options threads gpus")
-Settings.__doc__ = """What a session is started with: every option with its value, CPU threads or None, and GPUs."""
+Settings.__doc__ = """The settings of a session: every option with its value, CPU threads or None, and GPUs."""
 
 
 def one_device(settings):

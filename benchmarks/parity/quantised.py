@@ -1,4 +1,4 @@
-"""What a quantised session answers, next to the same session without quantisation.
+"""Answers of a quantised session, next to the same session without quantisation.
 
 Whether two models choose the same class means something only of a model that tells classes apart. The drawn weights do
 not, and what infers alone cannot train. So the last dense layer is solved in closed form for labelled samples: digits
@@ -14,7 +14,7 @@ SOLVED_WITH = 1024
 FEWEST = 64
 """The most samples that the layer is solved with, and the fewest of them and of those that are answered."""
 MULTIPLY_ADDS = 2e11
-"""How many of them may be spent on the samples of one session, before samples are left out."""
+"""The number of them that the samples of one session may take, before samples are left out."""
 FEATURES = 64
 """The most inputs of the last layer that are used."""
 NOISE = 0.02

@@ -38,7 +38,7 @@ BY_LIBRARY = {
     },
     "torch": {"jit_cache": ("TORCHINDUCTOR_CACHE_DIR", None, "/tmp/torchinductor_USER")},
 }
-"""What the libraries of frameworks take from variables, by the name of their module.
+"""Settings that libraries of frameworks take from variables, by the name of their module.
 
 Each setting has its variable, the pattern of its value inside that, and the default that the library documents.
 """

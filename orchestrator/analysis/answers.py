@@ -26,7 +26,7 @@ class TokenTail:
 
     p99_s: float
     p99_bound_s: float | None
-    """What 99 % of the requests are shown to have at most, with 99 % confidence; None for too few requests."""
+    """The most that 99 % of the requests are shown to take, with 99 % confidence; None for too few requests."""
 
 
 @dataclass(frozen=True, slots=True)

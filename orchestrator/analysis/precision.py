@@ -18,7 +18,7 @@ from orchestrator.analysis.variance import Components, RepeatScatter, components
 
 
 class Basis(StrEnum):
-    """What the scatter of a cell is known from."""
+    """The source of what is known of a cell's scatter."""
 
     STORED = "stored repeats"
     OTHERS = "other cells"

@@ -110,12 +110,6 @@ class Catalog:
         entry = self.entry(name)
         return tuple(filter(partial(self.has, name, as_backend=as_backend), entry.known if entry else ()))
 
-    def seen_backends(self, name: str, version: str) -> tuple[Framework, ...]:
-        """Return the backends that a release of a framework was seen to train on."""
-        entry = self.entry(name)
-        pins = entry.known_backends.get(version, ()) if entry else ()
-        return tuple(Framework(backend, release) for backend, _, release in (pin.partition("==") for pin in pins))
-
     def has(self, name: str, version: str, *, as_backend: bool = False) -> bool:
         """Return true if the catalog has environments for a release, by itself or as a backend."""
         try:

@@ -126,7 +126,7 @@ class Release(_Strict):
 
 
 COMPUTES_NOTHING = "computes nothing"
-"""What reports say of a builder without `computes`."""
+"""The words of reports on a builder without `computes`."""
 
 
 class Entry(_Strict):

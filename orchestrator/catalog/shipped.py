@@ -17,7 +17,7 @@ def shipped_catalog() -> Catalog:
 @cache
 def shipped_models() -> dict[str, ModelInfo]:
     """Return the models that ship with the program, by name."""
-    return dict(load_models(BENCHMARKS / "models"))
+    return dict(load_models(BENCHMARKS / "models", follow=False))
 
 
 @cache

@@ -67,9 +67,9 @@ def _results_of_site(context: typer.Context) -> Path:
     is_of_no_site = named == option_values.NO_SITE or context.params.get("plan") or context.params.get("part")
     if is_of_no_site or path is None or not path.is_file():
         return option_values.RESULTS
-    from orchestrator.clusters import site as sites
+    from orchestrator.clusters.site.loading import load
 
-    return Path(sites.load(path).results or option_values.RESULTS)
+    return Path(load(path).results or option_values.RESULTS)
 
 
 def _run_named(params: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ class GateEnd:
 
     wait_s: float
     held: str = ""
-    """What still held them when the time was over, in one line; empty if they were free."""
+    """The holder of them when the time was over, in one line; empty if they were free."""
 
     @property
     def reason(self) -> str:

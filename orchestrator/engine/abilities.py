@@ -57,7 +57,7 @@ class Abilities:
     has_buildkit: bool
     """True if it builds with BuildKit unless it is asked for the classic builder."""
     gpu_problem: str | None = None
-    """Why it gives no container a GPU, if it starts those that ask for one without; else None."""
+    """The reason it gives no container a GPU, if it starts those that ask for one without; else None."""
     unlimited: tuple[str, ...] = ()
     """Of CPUs, memory and processes, those that it sets no limit on."""
 

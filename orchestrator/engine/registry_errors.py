@@ -16,7 +16,7 @@ class RegistryError(HostError):
     """Patterns, one of which is in the engine's message."""
     problem: ClassVar[str] = ""
     remedy: ClassVar[str] = ""
-    """What to do, with `HOST` for the registry."""
+    """The remedy, with `HOST` for the registry."""
 
 
 class PlainHttpError(RegistryError):

@@ -76,8 +76,6 @@ def info(network: Network) -> ModelInfo:
         batch_size=batch or 1,
         samples=limits.MAX_PARITY_BATCH,
         optimizer=MappingProxyType({}),
-        parameters=network.parameters,
-        multiply_adds=network.multiply_adds,
         shortening=Shortening(parity_batch=batch or PARITY_BATCH),
         network=network,
     )

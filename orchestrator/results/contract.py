@@ -37,9 +37,11 @@ Some = Annotated[int, Field(ge=1, le=2**60)]
 
 
 class Strict(BaseModel):
-    """A frozen model that forbids unknown keys."""
+    """A frozen model that forbids unknown keys. Its validator is made at its first use, as no command uses them all."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True, defer_build=True
+    )
 
 
 class MetricRequest(Strict):

@@ -48,7 +48,7 @@ class LookRecord(Strict):
 
 
 class Decisions(Strict):
-    """What a run until decided was asked, and what its looks decided."""
+    """The question of a run until decided, and the decisions of its looks."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     most_blocks: Blocks

@@ -19,6 +19,7 @@ from orchestrator.wording import counted, listing
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
+from orchestrator.workflows.inputs.cluster_runs import every_measured
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
 from orchestrator.workflows.measure.precision import PlanPrecision, plan_precision, wanted_share
 from orchestrator.workflows.measure.slots import known
@@ -97,7 +98,7 @@ class PlanResult:
     without_source: tuple[ImageSpec, ...] = ()
     """Images whose CUDA libraries come from an image that NVIDIA has deleted."""
     precision: PlanPrecision | None = None
-    """What a wanted interval takes; None if none was asked for."""
+    """The price of a wanted interval; None if none was asked for."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -150,4 +151,4 @@ def plan(options: PlanOptions, host: Host) -> PlanResult:
 
 
 def _precision(plan: Plan, results: Path, share: float | None) -> PlanPrecision | None:
-    return None if share is None else plan_precision(plan, runs(results), inventory(), share)
+    return None if share is None else plan_precision(plan, every_measured(results), inventory(), share)

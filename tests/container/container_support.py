@@ -20,6 +20,7 @@ from orchestrator.domain import Framework
 from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
 from orchestrator.results.contract import Result
 from orchestrator.results.parity.contract import ParityResult
+from tests.seen_backends import seen_backends
 from tests.until import LIMIT_S
 
 REQUIRED = tuple(f"3.{minor}" for minor in range(6, 14))
@@ -48,7 +49,7 @@ def known_releases(name: str) -> Iterator[Framework]:
     `tests/docker/test_parity_on_backends.py` asks it.
     """
     for version in CATALOG.seen(name):
-        for backend in CATALOG.seen_backends(name, version) or (None,):
+        for backend in seen_backends(CATALOG, name, version) or (None,):
             release = Framework(name, version, backend=backend)
             environment = CATALOG.environment(release, 0)
             if not environment.links and not environment.compile_cache:

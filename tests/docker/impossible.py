@@ -29,8 +29,6 @@ PODMAN = {
     "test_faults_engine": _OWN_DOCKER,
 }
 """Of any Podman, by the name of the test, with the begin of a case of it, or of its file."""
-NO_LIMITS: dict[str, str] = {}
-"""Of an engine that sets no limits, besides."""
 
 
 @cache
@@ -48,6 +46,6 @@ def of_this_host() -> Abilities | None:
 
 def reason(file: str, test: str, engine: Abilities) -> str | None:
     """Return why a test cannot pass on an engine, or None. `file` is its name without the ending."""
-    known = (PODMAN if engine.kind is EngineKind.PODMAN else {}) | (NO_LIMITS if engine.unlimited else {})
+    known = PODMAN if engine.kind is EngineKind.PODMAN else {}
     names = (file, test.partition("[")[0], test.partition("-")[0])
     return next((known[name] for name in names if name in known), None)

@@ -1,15 +1,16 @@
 """Every command of docs/cluster.md in its order, with containers, on a cluster of two nodes."""
 
 import csv
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from bench_folder import BenchFolder
 from page_sections import PAGE, WITH_CONTAINERS
+from wheels_here import built, dependencies
 
-from orchestrator.resources import ROOT
-from tests.documented import blocks
+from tests.documented import blocks, fenced
 
 pytestmark = [pytest.mark.slurm, pytest.mark.docker]
 MATRIX = "version: 1\nname: page\nframeworks: [noop==1]\nmodels: [lenet, mlp]\nsteps: 10\nrepeats: 1\nparity: false\n"
@@ -22,10 +23,13 @@ class Page:
 
     bench: BenchFolder
     left: Iterator[str]
+    variables: dict[str, str]
 
     def next(self) -> str:
-        """Run the next block of commands, and return what it printed."""
-        return self.bench.shell(next(self.left), SHARED=str(self.bench.folder))
+        """Run the next block of commands in the shell of the page's user, and return what it printed."""
+        kept = self.bench.folder / "shell"
+        before = f'if [ -e "{kept}" ]; then PATH=$(cat "{kept}"); cd "$SHARED"; fi'
+        return self.bench.shell(f'{before}\n{next(self.left)}\necho "$PATH" > "{kept}"\n', **self.variables)
 
     def nodes(self) -> dict[str, str]:
         """Return the node of each cell of the latest run."""
@@ -35,20 +39,29 @@ class Page:
 
 @pytest.fixture
 def page(bench: BenchFolder, base_image: str) -> Page:
-    """Only the base images, and the orchestrator that a node finds, are not as on the page."""
-    site = blocks(PAGE, "The site file", "yaml")[0]
-    setup = f"setup:\n- export ORCHESTRATOR_BASE_IMAGE='{base_image}' PYTHONPATH={ROOT}\n"
+    """The site file and the program are the page's; only what an index and a registry would give comes from here."""
+    packages = dependencies(bench.folder / "packages")
+    (site,) = (text for text in fenced(PAGE, "yaml") if "slurm" in text)
+    setup = f"setup:\n- export ORCHESTRATOR_BASE_IMAGE='{base_image}' PYTHONPATH={packages}\n"
     setup += f"- export ORCHESTRATOR_LOCK_FOLDER={bench.folder}/locks-$SLURMD_NODENAME ORCHESTRATOR_IDLE_WAIT=0\n"
-    kept = [line for line in site.splitlines() if not line.startswith("setup:")]
-    assert len(kept) < len(site.splitlines())
-    (bench.folder / "site.yaml").write_text("\n".join((*kept, setup)))
+    (bench.folder / "site.yaml").write_text(f"{site}{setup}")
     (bench.folder / "matrix.yaml").write_text(MATRIX)
     commands = (block for name in WITH_CONTAINERS for block in blocks(PAGE, name, "sh"))
-    return Page(bench, commands)
+    variables = {
+        "SHARED": f"{bench.folder}",
+        "CHECKOUT": f"{built(bench.folder / 'wheels')}",
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": f"{packages}",
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+    }
+    return Page(bench, commands, variables)
 
 
 @pytest.mark.slow
 def test_every_command_of_the_page_works(page: Page) -> None:
+    page.next()
+    assert (page.bench.folder / "venv" / "bin" / "orchestrator").is_file()
     assert "2 cells" in page.next()
     assert "2 planned repeats: 2 ok" in page.next()
     assert set(page.nodes()) == CELLS

@@ -1,10 +1,13 @@
 """Runs of which something is killed at a random moment: the submitter, a job, a node or the controller."""
 
 import contextlib
+import json
 import os
 import random
 import signal
 import subprocess
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -79,6 +82,13 @@ def measured(bench: BenchFolder) -> dict[Path, bytes]:
     return {path: text for path, text in texts.items() if b'"ok"' in text}
 
 
+def statuses(bench: BenchFolder) -> Counter[str]:
+    """Return how many repeats have ended with each status. A run that was killed before it was frozen has none."""
+    if not any(bench.folder.glob("results/*/cluster.json")):
+        return Counter()
+    return Counter(end.partition(":")[0] for ends in bench.ended().values() for end in ends)
+
+
 def complete_nodes(bench: BenchFolder) -> list[int]:
     """Return the number of nodes that have measured all of each part."""
     run = bench.the_run()
@@ -89,7 +99,9 @@ def complete_nodes(bench: BenchFolder) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
-def test_nothing_is_lost_or_doubled(bench: BenchFolder, cluster: SlurmCluster, seed: int) -> None:
+def test_nothing_is_lost_or_doubled(
+    bench: BenchFolder, cluster: SlurmCluster, seed: int, record_property: Callable[[str, object], None]
+) -> None:
     """The run cannot end before the kill, as one script at least may not end before it."""
     chance = random.Random(seed)
     passing = chance.randrange(REPEATS * len(THREE))
@@ -100,10 +112,13 @@ def test_nothing_is_lost_or_doubled(bench: BenchFolder, cluster: SlurmCluster, s
     until(lambda: sum(bench.begun().values()) >= wanted)
     with contextlib.suppress(subprocess.TimeoutExpired):
         program.wait(chance.uniform(0, LONGEST_S))
-    kill(chance.choice(VICTIMS), program, cluster, chance)
+    victim = chance.choice(VICTIMS)
+    kill(victim, program, cluster, chance)
+    record_property("victim", victim)
     bench.open()
     cluster.start()
     until_ended(program, cluster)
+    record_property("statuses", json.dumps(statuses(bench)))
 
     ok = dict.fromkeys(THREE, ["ok"] * REPEATS)
     for _ in range(MOST_RESUMES):

@@ -1,47 +1,12 @@
 """The orchestrator of a node, installed from a wheel in the shared folder."""
 
-import subprocess
 import sys
-import sysconfig
-from pathlib import Path
 
 import pytest
 from bench_folder import BenchFolder
-
-from orchestrator.resources import ROOT
+from wheels_here import built, dependencies
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
-OWN = "framework_bench"
-
-
-def built(folder: Path) -> Path:
-    """Build the wheel of this program. The source stays as it is."""
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "--wheel-dir",
-            folder,
-            ROOT,
-        ],
-        check=True,
-    )
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
-def dependencies(folder: Path) -> Path:
-    """Make a folder with the packages of this interpreter but our own, in place of an index that nodes reach."""
-    folder.mkdir()
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if OWN not in entry.name and not entry.name.endswith(".pth"):
-            (folder / entry.name).symlink_to(entry)
-    return folder
 
 
 def test_both_nodes_run_the_wheel_of_one(bench: BenchFolder) -> None:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -42,10 +43,6 @@ class ModelInfo:
     samples: int
     """The size of the synthetic dataset, for epochs."""
     optimizer: Mapping[str, Any]
-    parameters: int | None = None
-    """None if the host cannot follow the file's `build`."""
-    multiply_adds: int | None = None
-    """Those of one sample's forward pass, or None likewise."""
     own: ModelFile | None = None
     """The file of a user's model; None for a model that ships with the program."""
     network: Network | None = None
@@ -61,11 +58,28 @@ class ModelInfo:
     tree: ast.Module | None = field(default=None, repr=False, compare=False)
     """The file; None of an exported network."""
 
+    @property
+    def parameters(self) -> int | None:
+        """Return the number of parameters, or None if the host cannot follow the file's `build`."""
+        return self._counts[0]
+
+    @property
+    def multiply_adds(self) -> int | None:
+        """Return the multiply-adds of one sample's forward pass, or None likewise."""
+        return self._counts[1]
+
+    @property
+    def _counts(self) -> tuple[int | None, int | None]:
+        if self.network is not None:
+            return self.network.parameters, self.network.multiply_adds
+        axes = next(iter(self.sizes.values()), {})
+        return (None, None) if self.tree is None else _counted(self.tree, tuple(axes.items()))
+
     def multiply_adds_of(self, axes: Mapping[str, int]) -> int | None:
         """Return the multiply-adds of one sample's forward pass at other axes than those of the default."""
         if self.tree is None or not axes:
             return self.multiply_adds
-        return _counted(self.tree, axes)[1]
+        return _counted(self.tree, tuple(axes.items()))[1]
 
     def why_no_generation(self, axes: Mapping[str, int], generation: Generation | None = None) -> str:
         """Return the reason that the model cannot generate at these axes, or not for so long, or an empty text."""
@@ -84,22 +98,22 @@ class ModelInfo:
         """Return the reason that the model cannot have these axes, or an empty text."""
         try:
             if self.tree is not None:
-                _counted(self.tree, axes)
+                _counted(self.tree, tuple(axes.items()))
         except WrongFileError as error:
             return str(error)
         return ""
 
 
-def load_models(folder: Path) -> Mapping[str, ModelInfo]:
+def load_models(folder: Path, *, follow: bool = True) -> Mapping[str, ModelInfo]:
     """Read every model that ships with the program, by name in alphabetical order.
 
     They lie in `folder` and in the Python packages within it. Raises `InputError` with a line for each file that is no
-    model.
+    model. Not to `follow` each `build` saves most of the time, and is for files whose layers are known to be right.
     """
     models: dict[str, tuple[ModelInfo, str]] = {}
     mistakes: list[str] = []
     for each in (folder, *sorted(path.parent for path in folder.glob("*/__init__.py"))):
-        valid, wrong = _read_all(each)
+        valid, wrong = _read_all(each, follow=follow)
         models |= valid
         mistakes += wrong.values()
     if mistakes:
@@ -133,25 +147,25 @@ def own_models(
 
 
 def _read_all(
-    folder: Path, shown: str = "", within: Path | None = None
+    folder: Path, shown: str = "", within: Path | None = None, *, follow: bool = True
 ) -> tuple[dict[str, tuple[ModelInfo, str]], dict[str, str]]:
     """Return every model of a folder with its text, and the mistake of every file that is none, by name."""
     models: dict[str, tuple[ModelInfo, str]] = {}
     defined, mistakes = definitions(folder, shown or str(folder), within)
     for path in sorted(folder.glob("[!_.]*.py")):
         try:
-            info, text = _read(path, within)
+            info, text = _read(path, within, follow=follow)
             models[path.stem] = replace(info, definitions=defined.get(path.stem, ())), text
         except python_file.UNREADABLE as error:
             mistakes[path.stem] = python_file.mistake(f"{shown or folder}/{path.name}", error, "a model")
     return models, mistakes
 
 
-def _read(path: Path, within: Path | None) -> tuple[ModelInfo, str]:
+def _read(path: Path, within: Path | None, *, follow: bool) -> tuple[ModelInfo, str]:
     if not _NAME.fullmatch(path.stem):
         raise WrongFileError(f"its name {path.stem!r} should be lowercase letters, digits and '_'")
     text, tree = python_file.read(path, within)
-    return _info(path.stem, tree), text
+    return _info(path.stem, tree, follow=follow), text
 
 
 def carried_model(file: ModelFile) -> ModelInfo | None:
@@ -162,7 +176,7 @@ def carried_model(file: ModelFile) -> ModelInfo | None:
         return None
 
 
-def _info(name: str, tree: ast.Module) -> ModelInfo:
+def _info(name: str, tree: ast.Module, *, follow: bool = True) -> ModelInfo:
     literals = python_file.literals(tree)
     info = ModelInfo(
         name=name,
@@ -180,13 +194,15 @@ def _info(name: str, tree: ast.Module) -> ModelInfo:
     loss = _loss(literals)
     axes = next(iter(info.sizes.values()), {})
     python_file.require_function(tree, "build", "net", tuple(axes))
-    parameters, multiply_adds = _counted(tree, axes, loss)
-    return replace(info, parameters=parameters, multiply_adds=multiply_adds, tree=tree)
+    if follow:
+        model_layers.layers(tree, axes, loss)
+    return replace(info, tree=tree)
 
 
-def _counted(tree: ast.Module, axes: Mapping[str, int], loss: str = "") -> tuple[int | None, int | None]:
+@cache
+def _counted(tree: ast.Module, axes: tuple[tuple[str, int], ...]) -> tuple[int | None, int | None]:
     """Return parameters and multiply-adds, or None of a file that is not followed."""
-    layers = model_layers.layers(tree, axes, loss)
+    layers = model_layers.layers(tree, dict(axes))
     if layers is None:
         return None, None
     counting = vocabulary.module("counting")

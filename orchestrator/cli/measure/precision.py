@@ -1,4 +1,4 @@
-"""What a wanted interval takes, as `plan --for` prints it."""
+"""The price of a wanted interval, as `plan --for` prints it."""
 
 from rich.table import Table
 from rich.text import Text

@@ -1,6 +1,5 @@
-"""The site file, from its text to values."""
+"""The site file, from its text to values. `loading` reads it, and loads the shapes of all that it may hold."""
 
-from orchestrator.clusters.site.loading import load
 from orchestrator.clusters.site.model import (
     Executor,
     GpuRequest,
@@ -12,4 +11,4 @@ from orchestrator.clusters.site.model import (
     TimeLimits,
 )
 
-__all__ = ["Executor", "GpuRequest", "ImagesFrom", "NodeImages", "Pods", "Program", "Site", "TimeLimits", "load"]
+__all__ = ["Executor", "GpuRequest", "ImagesFrom", "NodeImages", "Pods", "Program", "Site", "TimeLimits"]

@@ -8,7 +8,15 @@ from pydantic import BaseModel
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Mistake, Source
 from orchestrator.clusters.site import file, pods
-from orchestrator.clusters.site.model import Executor, ImagesFrom, NodeImages, Program, Site, TimeLimits
+from orchestrator.clusters.site.model import (
+    Executor,
+    ImagesFrom,
+    NodeImages,
+    Program,
+    Site,
+    TimeLimits,
+    too_many_nodes,
+)
 from orchestrator.clusters.site.options import SWITCHES
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
@@ -65,11 +73,6 @@ def _meaning(source: Source) -> Iterator[Mistake]:
             yield source.mistake(("sbatch", name), "is a switch: write true, or drop the key")
         elif name not in SWITCHES and value is True:
             yield source.mistake(("sbatch", name), "needs a value; true is for switches")
-
-
-def too_many_nodes(replicate: int, at_once: int) -> str:
-    """Return the mistake of a job that has more nodes than the run may have at a time."""
-    return f"each job has {replicate} nodes, and `nodes_at_once: {at_once}` allows fewer; lower it, or raise the other"
 
 
 def _resolved(entry: file.SiteFile, folder: Path) -> Site:

@@ -124,3 +124,8 @@ class Site:
     def on_node(self, run: str) -> str:
         """Return the folder of a run on each node by itself, by the name of the run."""
         return f"{self.on_nodes}/{run}"
+
+
+def too_many_nodes(replicate: int, at_once: int) -> str:
+    """Return the mistake of a job that has more nodes than the run may have at a time."""
+    return f"each job has {replicate} nodes, and `nodes_at_once: {at_once}` allows fewer; lower it, or raise the other"

@@ -11,9 +11,12 @@ from orchestrator.modes.parts.settings import Shortening
 
 
 class Shape(BaseModel):
-    """A mapping of the file that takes no other key than its fields."""
+    """A mapping of the file that takes no other key than its fields.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    Its validator is made at its first use: a part of a run on a cluster reads no matrix.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 def or_short(description: str, examples: list[str]) -> Any:

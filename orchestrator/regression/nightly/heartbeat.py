@@ -43,19 +43,22 @@ def _moment(iso: str) -> datetime:
 _PREFIX = "orchestrator_nightly"
 
 
-def metrics(night: Night) -> str:
-    """Return the metrics of a night, which Prometheus reads from a folder of files."""
+def metrics(night: Night, exit_code: int | None = None) -> str:
+    """Return the metrics of a night, which Prometheus reads from a folder of files.
+
+    A night that a mistake has ended has an exit code of its own.
+    """
     labels = {"watched": night.watched, "host": night.host}
     return openmetrics.text(
         Family(f"{_PREFIX}_{name}", help_text, ((labels, value),), unit)
-        for name, unit, help_text, value in _rows(night)
+        for name, unit, help_text, value in _rows(night, night.exit_code if exit_code is None else exit_code)
     )
 
 
-def _rows(night: Night) -> Iterable[tuple[str, str, str, float]]:
+def _rows(night: Night, exit_code: int) -> Iterable[tuple[str, str, str, float]]:
     beat = night.heartbeat
     yield "last_night_timestamp_seconds", "seconds", "End of the newest night.", _moment(night.ended_at).timestamp()
-    yield "exit_status", "", "Exit status of the newest night.", night.exit_code
+    yield "exit_status", "", "Exit status of the newest night.", exit_code
     alarms = len(night.alarms) + len(night.drifts)
     yield "alarms", "", "Regressions and drifts that the newest night reports.", alarms
     if beat is not None:

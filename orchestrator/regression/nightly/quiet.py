@@ -1,4 +1,4 @@
-"""How quiet a rig is, from the nights on which the baseline was measured against itself."""
+"""The quiet of a rig, from the nights on which the baseline was measured against itself."""
 
 import math
 import statistics

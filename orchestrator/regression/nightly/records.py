@@ -68,7 +68,7 @@ class OpenDrift(Strict):
 
 
 class Answer(StrEnum):
-    """What somebody says of an alarm."""
+    """Somebody's answer to an alarm."""
 
     RIGHT = "right"
     """The release, or the sum of releases, is worse."""

@@ -151,7 +151,7 @@ class Search:
 
 
 def carried_out(search: Search, ask: Callable[[Round], RoundAnswer]) -> Conclusion:
-    """RoundAnswer a search's rounds until it ends."""
+    """Carry out the rounds of a search until it ends, each answered by `ask`, and return what they show."""
     while (wanted := search.wanted()) is not None:
         search.measured.add(ask(wanted))
     return search.conclusion()

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from orchestrator.events import Listener, Notice
 from orchestrator.regression.rules import metric_of
 from orchestrator.regression.search import record as search_record
-from orchestrator.regression.search.algorithm import LARGE, Question, Search
+from orchestrator.regression.search.algorithm import LARGE, Question, Search, carried_out
 from orchestrator.regression.search.blocks import Round, RoundAnswer, Untestable
 from orchestrator.regression.search.candidates import SearchSubject, Stage, stages
 from orchestrator.regression.search.chain import comparisons_of_chain
@@ -143,9 +143,8 @@ class SearchInProgress:
         for measured in self.record.rounds:
             if (measured.change, measured.python) == (phase.change, phase.python) and _is_of(measured, phase, names):
                 search.measured.add(_answer(measured, names))
-        while (wanted := search.wanted()) is not None:
-            search.measured.add(_answer(self._measured(wanted, phase), names))
-        return search.conclusion(), tuple(map(_as_step, search.steps if search.ends else ()))
+        conclusion = carried_out(search, lambda wanted: _answer(self._measured(wanted, phase), names))
+        return conclusion, tuple(map(_as_step, search.steps if search.ends else ()))
 
     def _measured(self, wanted: Round, phase: _Phase) -> MeasuredRound:
         """Measure a round and record it."""

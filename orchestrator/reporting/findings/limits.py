@@ -1,9 +1,9 @@
-"""What limits the intervals of a run: which level of scatter makes up most of them, and what narrows them."""
+"""The limits of the intervals of a run: the level of scatter that makes up most of them, and what narrows them."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from statistics import fmean, median
+from statistics import median
 
 from orchestrator.analysis.allocation import LEAST_BLOCKS, MOST_BLOCKS, Cost, best_blocks
 from orchestrator.analysis.variance import Components, components, median_variance
@@ -26,7 +26,7 @@ def with_limits(group: Group, cells: Mapping[str, CellReport]) -> Group:
     if not split:
         return group
     parts = [_parts(scatter) for scatter, _ in split]
-    best = median(min(best_blocks(scatter, cost), math.inf) for scatter, cost in split)
+    best = median(best_blocks(scatter, cost) for scatter, cost in split)
     limits = GroupLimits(
         cells=len(split),
         step=_deviation(scatter.step for scatter, _ in split),
@@ -79,7 +79,7 @@ def _parts(scatter: Components) -> dict[str, float]:
 
 def _deviation(variances: Iterable[float | None]) -> float | None:
     known = [math.sqrt(variance) for variance in variances if variance is not None]
-    return fmean(known) if known else None
+    return median(known) if known else None
 
 
 def limits_lines(group: Group) -> Iterator[str]:

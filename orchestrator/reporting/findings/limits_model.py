@@ -1,4 +1,4 @@
-"""What limits the intervals of a group, as values of a report."""
+"""The limits of the intervals of a group, as values of a report."""
 
 from dataclasses import dataclass
 

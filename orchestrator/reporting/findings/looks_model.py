@@ -33,7 +33,7 @@ class GroupLooks:
 
 @dataclass(frozen=True, slots=True)
 class UntilDecided:
-    """What a run until decided was asked, and how far it came."""
+    """The question of a run until decided, and how far it came."""
 
     looks: tuple[int, ...]
     """The blocks of the looks that were taken."""

@@ -161,9 +161,9 @@ class Group(LaterFields):
     node: str = ""
     """The node that measured it, in a run on a cluster; empty in any other run."""
     looks: GroupLooks | None = None
-    """What the looks of a run until decided decided of it; None in any other run."""
+    """The decisions of a run until decided on it; None in any other run."""
     limits: GroupLimits | None = None
-    """What limits its intervals; None if no cell has repeats enough to say so."""
+    """The limits of its intervals; None if no cell has repeats enough to say so."""
 
     @property
     def cell_ids(self) -> tuple[str, ...]:
@@ -314,7 +314,7 @@ class Report(LaterFields):
     further: tuple[Replicate, ...] = ()
     """The same cells as other nodes have measured them, where several nodes measure each part."""
     until_decided: UntilDecided | None = None
-    """What a run until decided was asked; None for any other run."""
+    """The question of a run until decided; None for any other run."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:

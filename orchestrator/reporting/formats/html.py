@@ -67,7 +67,10 @@ def _environment() -> "Environment":
     # Most commands write no page.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape  # noqa: PLC0415
 
+    from orchestrator.reporting.formats.compiled import CompiledTemplates  # noqa: PLC0415
+
     environment = Environment(
+        bytecode_cache=CompiledTemplates(_TEMPLATES),
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,

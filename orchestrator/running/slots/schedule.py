@@ -30,7 +30,7 @@ class PlacedJob(Generic[Entry]):
     job: SlotJob[Entry]
     gpus: tuple[Gpu, ...]
     until_s: float
-    """When it is expected to end."""
+    """The time at which it is expected to end."""
 
 
 class Schedule(Generic[Entry]):
@@ -66,7 +66,7 @@ class Schedule(Generic[Entry]):
     def place(self, now_s: float) -> PlacedJob[Entry] | None:
         """Return the next job to begin now, with its GPUs, or None until a job has ended."""
         first_until_s: float | None = None
-        """When the first job that finds no place is expected to find one."""
+        """The time at which the first job without a place is expected to find one."""
         if any(placed.job.system not in self._pools for placed in self._running):
             return None
         for by_system in islice(self._waiting.values(), BLOCKS_AHEAD):

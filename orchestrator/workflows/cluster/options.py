@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.clusters import site as sites
 from orchestrator.clusters.record import PartSettings
 from orchestrator.clusters.site import Executor, ImagesFrom, Site
-from orchestrator.clusters.site.loading import too_many_nodes
+from orchestrator.clusters.site.model import too_many_nodes
 from orchestrator.errors import InputError
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
@@ -37,11 +36,13 @@ def chosen_site(options: ClusterOptions, host: Host) -> Site | None:
         if options.detach or options.replicate is not None:
             raise InputError("--detach and --replicate are for a run on a cluster: name its site file with --site FILE")
         return None
-    site = sites.load(path)
+    from orchestrator.clusters.site.loading import load  # noqa: PLC0415 -- a job on a node reads no site file
+
+    site = load(path)
     if options.until_decided:
         raise InputError(
-            f"--until-decided looks at all cells of a group on one host, and {path} has nodes: leave one of them out, "
-            "or say --site none"
+            f"--until-decided measures a run as a whole, and {path} splits it into parts: say --site none to measure "
+            "on this host, or leave --until-decided out"
         )
     if options.plan is not None:
         raise InputError("--plan and --site exclude each other: a site takes a matrix, and its images from `images`")

@@ -174,6 +174,18 @@ def _listed(cluster: ClusterRun) -> ListedCluster:
     return ListedCluster(summary, tuple(cell.id for cell in plan.cells))
 
 
+def every_measured(results: Path) -> list[Run]:
+    """Return every run of a results folder, oldest first, with those whose figures count of runs on a cluster.
+
+    A run on a cluster whose records cannot be read tells nothing.
+    """
+    found: list[Run] = [*runs(results)]
+    for cluster in cluster_runs(results):
+        with contextlib.suppress(InputError):
+            found += counted_runs(cluster)
+    return sorted(found, key=lambda run: run.name)
+
+
 def _ends(cluster: ClusterRun) -> tuple[Counter[Status], list[str]]:
     """Return how the repeats that count have ended, and the nodes that they ran on."""
     ends: Counter[Status] = Counter()

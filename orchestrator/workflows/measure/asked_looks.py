@@ -1,4 +1,4 @@
-"""What a run until decided is asked: its options, and the run that they begin or go on with."""
+"""The question of a run until decided: its options, and the run that they begin or go on with."""
 
 import time
 from collections.abc import Collection

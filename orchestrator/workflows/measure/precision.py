@@ -1,8 +1,9 @@
 """The repeats that a plan takes for a wanted interval, from the runs of a results folder."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from orchestrator.analysis.precision import Basis, CellPrecision, CellToPlan, precision
 from orchestrator.catalog import idle_builders
@@ -60,7 +61,7 @@ def wanted_share(text: str) -> float:
 def plan_precision(plan: Plan, runs: Sequence[Run], here: Inventory, wanted: float) -> PlanPrecision:
     """Say how many repeats the timed cells of a plan take for a wanted half-width, and how long that is."""
     facts = host_facts(here)
-    stored = stored_scatter(runs, lambda host: not another_machine(host, facts))
+    stored = stored_scatter(runs, lambda host: _is_same_host(host, facts))
     container_s = expected(plan, runs, here)
     idle = {image.name for image in plan.images if image.environment.builder in idle_builders()}
     cells = [
@@ -76,6 +77,12 @@ def plan_precision(plan: Plan, runs: Sequence[Run], here: Inventory, wanted: flo
     ]
     others = {cell.id + str(number): known for number, (cell, known) in enumerate(stored.items()) if known.here}
     return PlanPrecision(wanted, precision(cells, others, wanted), len(others))
+
+
+def _is_same_host(then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Return true for the record of this host. Sisters of one model differ in their names alone."""
+    names = {facts["hostname"] for facts in (then, now) if facts.get("hostname")}
+    return len(names) < 2 and another_machine(then, now) is None
 
 
 def precision_data(planned: PlanPrecision) -> WantedPrecisionData:

@@ -29,7 +29,7 @@ class _Gathered:
     version: int = 0
     """Of the way of measuring; repeats of older ones are left out."""
     runs: dict[tuple[str, str], list[RepeatScatter]] = field(default_factory=dict)
-    """By host (empty for this one) and run."""
+    """By host (empty for this one) and run, whose parts on one node are one."""
     costs: list[Cost] = field(default_factory=list)
 
     def add(self, host: str, run: str, stored: Stored, cell: Cell) -> None:
@@ -58,10 +58,20 @@ def stored_scatter(runs: Sequence[Run], is_here: IsHere) -> dict[Cell, StoredCel
     nothing.
     """
     gathered: dict[Cell, _Gathered] = {}
-    for run in list(runs)[-MAX_RUNS:]:
+    for run in _newest(runs):
         for host, cell, stored in _repeats(run, is_here):
-            gathered.setdefault(same_work(cell), _Gathered()).add(host, run.name, stored, cell)
+            gathered.setdefault(same_work(cell), _Gathered()).add(host, _whole(run), stored, cell)
     return {cell: known for cell, each in gathered.items() if (known := each.stored_cell()).here or known.elsewhere}
+
+
+def _newest(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that are read. The parts of a run on a cluster are one run."""
+    names = list(dict.fromkeys(_whole(run) for run in runs))[-MAX_RUNS:]
+    return [run for run in runs if _whole(run) in names]
+
+
+def _whole(run: Run) -> str:
+    return run.name.partition("/")[0]
 
 
 def same_work(cell: Cell) -> Cell:

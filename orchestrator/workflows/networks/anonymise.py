@@ -58,7 +58,7 @@ class AnonymiseOptions:
     dimensions: Mapping[str, int] = field(default_factory=dict)
     """Sizes of the dynamic axes, for the proofs."""
     inputs: Mapping[str, Drawn] = field(default_factory=dict)
-    """What inputs are drawn from where the network does not tell, for the proof of speed."""
+    """The source of inputs where the network does not tell it, for the proof of speed."""
     batch_size: int | None = None
     """Samples of a step of the proof of speed; 1 by default, or the file's own."""
     engine: str | None = None

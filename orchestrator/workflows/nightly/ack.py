@@ -28,7 +28,7 @@ class AckOptions:
     release: str
     """The release whose alarms are answered, as in `mxnet==1.9.1` or `1.9.1`."""
     answer: Answer
-    """What the alarms were."""
+    """The answer to the alarms."""
     cell: str = "*"
     """Glob of the cells, as in `cpu/lenet-*`."""
     metric: str = ""

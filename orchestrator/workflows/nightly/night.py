@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from orchestrator.errors import InputError
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.decide import baseline, dropped_images
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.heartbeat import metrics
 from orchestrator.regression.nightly.lasting_changes import new_changes
+from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.night import NightInProgress
+from orchestrator.regression.nightly.notify import message
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.nightly.watch import watch, with_watch
 from orchestrator.regression.rules import Gate, parse_gates
@@ -19,6 +22,7 @@ from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.images import remove_images
 from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions
 from orchestrator.workflows.nightly.anchor import check_anchor
+from orchestrator.workflows.nightly.mistaken import tell_of_mistake
 from orchestrator.workflows.nightly.past import Past
 from orchestrator.workflows.nightly.planner import NightlyPlanner
 from orchestrator.workflows.nightly.reports import (
@@ -30,6 +34,7 @@ from orchestrator.workflows.nightly.reports import (
     write_watch,
 )
 from orchestrator.workflows.nightly.services import Budget, night_services
+from orchestrator.workflows.nightly.settings import load_nightly
 from orchestrator.workflows.nightly.trials import Trials
 
 
@@ -59,8 +64,18 @@ def night(options: NightlyOptions, host: Host) -> NightResult:
 
     Example: `night(NightlyOptions(file=Path("nightly.yaml")), this_host()).night`
     """
-    planner = NightlyPlanner.of(options.file, options, host)
-    nightly, setup = planner.nightly, planner.setup
+    nightly = load_nightly(options.file, options.models)
+    try:
+        return _held(nightly, options, host)
+    except InputError as error:
+        tell_of_mistake(nightly, error, host)
+        raise
+
+
+def _held(nightly: Nightly, options: NightlyOptions, host: Host) -> NightResult:
+    """Hold the night of a `nightly.yaml`. Raises as `night` does."""
+    planner = NightlyPlanner.of_nightly(nightly, options, host)
+    setup = planner.setup
     known = load_acknowledged(nightly.acknowledged)
     printed = setup.printed(of_package=nightly.is_of_matrix)
     gates = parse_gates(nightly.settings.metrics or (), f"{nightly.path}: metrics", setup.model_names, printed)
@@ -95,7 +110,8 @@ def _finish(
     record = with_watch(record, files.nights(), nightly.settings.heartbeat)
     page = write_reports(files, record)
     webhook = nightly.settings.webhook
-    posted = notify(webhook, record, page, setup.build_settings(), host.environment) if webhook else None
+    told = message(record, str(page))
+    posted = notify(webhook, told, setup.build_settings(), host.environment) if webhook else None
     record = record.model_copy(update={"posted": posted})
     write_reports(files, record)
     progress.end(record)

@@ -1,4 +1,4 @@
-"""What the trials of a night take from earlier nights."""
+"""Figures that the trials of a night take from earlier nights."""
 
 from dataclasses import dataclass
 

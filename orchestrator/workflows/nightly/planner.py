@@ -37,7 +37,11 @@ class NightlyPlanner:
     @classmethod
     def of(cls, file: Path, options: SourceOptions, host: Host) -> "NightlyPlanner":
         """Load a `nightly.yaml` and its matrix. Raises `InputError` with every mistake."""
-        nightly = load_nightly(file, options.models)
+        return cls.of_nightly(load_nightly(file, options.models), options, host)
+
+    @classmethod
+    def of_nightly(cls, nightly: Nightly, options: SourceOptions, host: Host) -> "NightlyPlanner":
+        """Load the matrix of a `nightly.yaml`. Raises `InputError` with every mistake."""
         return cls(nightly, regression_setup(nightly.matrix, options, host))
 
     def unknown_reason(self, version: str) -> str | None:

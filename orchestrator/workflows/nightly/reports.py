@@ -11,7 +11,7 @@ from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.nightly.files import WATCH_FOLDER, NightFiles
-from orchestrator.regression.nightly.notify import message, post, shown
+from orchestrator.regression.nightly.notify import post, shown
 from orchestrator.regression.nightly.settings import WebhookEntry
 from orchestrator.regression.nightly.state import Night, Posted
 from orchestrator.regression.nightly.watch import Watch
@@ -83,9 +83,9 @@ def write_overview(files: NightFiles, history: NightlyHistory) -> None:
 
 
 def notify(
-    webhook: WebhookEntry, night: Night, page: Path, settings: BuildSettings, environment: Mapping[str, str]
+    webhook: WebhookEntry, told: Mapping[str, object], settings: BuildSettings, environment: Mapping[str, str]
 ) -> Posted:
-    """Post a night. Without the key that the webhook names, nothing is posted."""
+    """Post the message of a night. Without the key that the webhook names, nothing is posted."""
     key = environment.get(webhook.secret_variable, "") if webhook.secret_variable else ""
     if webhook.secret_variable and not key:
         return Posted(
@@ -96,7 +96,7 @@ def notify(
         )
     return post(
         webhook.url,
-        json_text(message(night, str(page))).encode(),
+        json_text(told).encode(),
         key=key,
         timeout_s=webhook.timeout,
         attempts=webhook.attempts,

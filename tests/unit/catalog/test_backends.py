@@ -8,6 +8,7 @@ from orchestrator import catalog
 from orchestrator.catalog import Catalog, UnsupportedError
 from orchestrator.domain import Framework
 from orchestrator.errors import InputError
+from tests.seen_backends import seen_backends
 
 FRONT = """\
 title: A front-end
@@ -80,7 +81,7 @@ def test_a_backends_releases_are_seen_as_a_backend(loaded: Catalog) -> None:
     """A release that was seen under another framework counts as seen as a backend only."""
     assert loaded.seen("under") == ()
     assert loaded.seen("under", as_backend=True) == ("2.0",)
-    assert loaded.seen_backends("front", "1.0") == (Framework("under", "2.0"),)
+    assert seen_backends(loaded, "front", "1.0") == (Framework("under", "2.0"),)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from orchestrator.catalog import Release, UnsupportedError, load
 from orchestrator.catalog.model_files.python_file import literals
 from orchestrator.domain import Framework
 from orchestrator.resources import BENCHMARKS, IMAGES
+from tests.seen_backends import seen_backends
 
 CATALOG = load(IMAGES / "catalog")
 RELEASES = [(name, release) for name, entry in CATALOG.entries.items() if entry.builder for release in entry.releases]
@@ -57,7 +58,7 @@ def test_every_release_seen_to_train_is_supported(name: str) -> None:
 
     assert CATALOG.seen(name)
     for version in CATALOG.seen(name):
-        for backend in CATALOG.seen_backends(name, version) or (None,):
+        for backend in seen_backends(CATALOG, name, version) or (None,):
             assert CATALOG.environment(Framework(name, version, backend), 0).builder == entry.builder
 
 

@@ -5,6 +5,7 @@ import pytest
 from orchestrator import catalog, resources
 from orchestrator.domain import Framework
 from orchestrator.errors import InputError
+from tests.seen_backends import seen_backends
 
 GOOD = """\
 title: A framework
@@ -31,7 +32,7 @@ def test_every_known_release_has_an_environment() -> None:
     assert {"mxnet", "mxnet-mkl", "noop"} <= set(shipped.names())
     for family, entry in shipped.entries.items():
         for version in shipped.seen(family):
-            backend = next(iter(shipped.seen_backends(family, version)), None)
+            backend = next(iter(seen_backends(shipped, family, version)), None)
             environment = shipped.environment(Framework(family, version, backend=backend), 0)
             assert environment.builder == entry.builder
             assert environment.python

@@ -9,8 +9,9 @@ import pytest
 import typer
 
 from orchestrator.cli.program import program
-from orchestrator.clusters import site
+from orchestrator.clusters.site import Executor
 from orchestrator.clusters.site.file import SiteFile
+from orchestrator.clusters.site.loading import load as load_site
 from orchestrator.clusters.site.pods import KubernetesEntry
 from tests.documented import whole
 
@@ -31,7 +32,7 @@ PROGRAM: Any = typer.main.get_command(program())
 def test_a_site_of_the_page_can_be_read(text: str, tmp_path: Path) -> None:
     (tmp_path / "site.yaml").write_text(text)
 
-    assert site.load(tmp_path / "site.yaml").executor in set(site.Executor)
+    assert load_site(tmp_path / "site.yaml").executor in set(Executor)
 
 
 @pytest.mark.parametrize("line", LINES)

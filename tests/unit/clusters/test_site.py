@@ -13,8 +13,8 @@ from orchestrator.clusters.site import (
     Program,
     Site,
     TimeLimits,
-    load,
 )
+from orchestrator.clusters.site.loading import load
 from orchestrator.errors import InputError
 
 WHOLE = """\

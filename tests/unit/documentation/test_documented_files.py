@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from orchestrator import catalog, matrix, planning
-from orchestrator.clusters import site
+from orchestrator.clusters.site import Executor
+from orchestrator.clusters.site.loading import load as load_site
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.nightly.loading import load as load_nightly
 from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
@@ -93,7 +94,7 @@ def as_catalog(folder: Path, text: str) -> None:
 def as_site(folder: Path, text: str) -> None:
     (folder / "site.yaml").write_text(text)
 
-    assert site.load(folder / "site.yaml").executor in set(site.Executor)
+    assert load_site(folder / "site.yaml").executor in set(Executor)
 
 
 def as_nightly(folder: Path, text: str) -> None:

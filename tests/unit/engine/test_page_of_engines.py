@@ -10,7 +10,7 @@ DOCKER_TESTS = Path(impossible.__file__).parent
 PAGE = (DOCKER_TESTS.parents[1] / "docs/engines.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(impossible.PODMAN | impossible.NO_LIMITS))
+@pytest.mark.parametrize("name", sorted(impossible.PODMAN))
 def test_what_is_skipped_is_named_on_the_page(name: str) -> None:
     """Each name is of a test, perhaps with a case of it, or of a file of tests, that exists."""
     test, _, case = name.partition("[")

@@ -8,6 +8,7 @@ from orchestrator.domain import Framework, ImageSpec
 from orchestrator.images import Inputs, render
 from orchestrator.images.context import ContextFile
 from orchestrator.resources import IMAGES
+from tests.seen_backends import seen_backends
 
 CATALOG = load(IMAGES / "catalog")
 INPUTS = Inputs(benchmarks=(ContextFile("benchmarks/run.py", b""),))
@@ -80,6 +81,6 @@ def test_every_release_seen_to_train_has_a_range() -> None:
         flavours = [flavour for flavour in entry.packages if flavour == name]
         for flavour in flavours:
             for version in CATALOG.seen(name):
-                backend = next(iter(CATALOG.seen_backends(name, version)), None)
+                backend = next(iter(seen_backends(CATALOG, name, version)), None)
                 framework = Framework(flavour, version, backend=backend)
                 assert CATALOG.environment(framework, 0).python == CATALOG.default_python(framework)

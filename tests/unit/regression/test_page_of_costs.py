@@ -35,7 +35,7 @@ PRICES = {
     "… by 5 %?": value("bisection", "one change of 5 %", "… launches"),
     "by 5 % each?": value("bisection", "two changes of 5 %", "… launches"),
     "There is none.": value("bisection", "no change among", "… launches"),
-    "within 2 %? It is.": value("bisection", "no change, every step wanted", "… launches"),
+    "within 2 %? It is.": value("bisection", "no change, every step wanted", "… mean launches"),
     "Neighbours differ by 3 %.": value("rankings", "eight cells, all gaps 3 %", "… launches"),
     "Neighbours differ by 1 to 20 %.": value("rankings", "eight cells, gaps drawn evenly", "… launches"),
     "They are.": value("rankings", "twenty equal cells", "… launches"),
@@ -64,6 +64,16 @@ def test_a_fixed_number_is_what_was_found() -> None:
     (row,) = [each["what"] for each in FOUND["rankings"]["rows"][:5] if "decides as often" in each["what"]]
 
     assert re.findall(r"\d+ launches", row) == re.findall(r"\d+ launches", PAGE.partition("decides as often")[2])[:1]
+
+
+def test_shares_of_searches_are_what_was_found() -> None:
+    """The price is a mean: not every search has shown every step by then."""
+    wanted = ("bisection", "no change, every step wanted", "… every step shown within 2 % in the end")
+    shares = [100 * value(*wanted), 100 * value(*wanted, "… every step shown within 2 % after 440 launches")]
+
+    (said,) = re.findall(r"In the end, (\d+) % of such.*?after 440 launches, (\d+) % have", PAGE, re.DOTALL)
+
+    assert [int(each) for each in said] == [round(each) for each in shares]
 
 
 def test_every_command_has_its_options() -> None:

@@ -23,17 +23,20 @@ class Scatter:
     block: float = 0.0
     container: float = 0.0
     run: float = 0.0
+    host: float = 0.0
 
 
 def store(  # noqa: PLR0913 - all in which stored runs differ
     results: Path, name: str, cells: Sequence[Cell], scatter: Scatter, repeats: int, *,
-    blocks: int = 10, cpu: str = "a CPU", version: int = 1,
+    blocks: int = 10, cpu: str = "a CPU", hostname: str = "", version: int = 1,
 ) -> Run:  # fmt: skip
     """Write a run of some cells; a block takes a quarter of a second, and a container three seconds besides."""
     draw, run = random.Random(f"{name} {scatter}"), Run(results / name)
     run.folder.mkdir(parents=True)
     planned = [replace(cell, repeats=repeats) for cell in cells]
-    facts = host_facts(HERE) | {"cpu": cpu, "hostname": cpu}
+    here = host_facts(HERE)
+    facts = here | {"cpu": cpu, "hostname": hostname or (here["hostname"] if cpu == HERE.cpu_model else cpu)}
+    of_host = random.Random(facts["hostname"]).gauss(0, scatter.host)
     run.write_record(
         RunRecord(
             run=name, created_at="2026-11-21T15:30:00+00:00", orchestrator_version="0", runtime="fake", host=facts,
@@ -41,7 +44,7 @@ def store(  # noqa: PLR0913 - all in which stored runs differ
         )
     )  # fmt: skip
     for cell in planned:
-        of_run = draw.gauss(0, scatter.run)
+        of_run = of_host + draw.gauss(0, scatter.run)
         for repeat in range(repeats):
             level = of_run + draw.gauss(0, scatter.container)
             walls = [0.25 * math.exp(-level - draw.gauss(0, scatter.block)) for _ in range(blocks)]

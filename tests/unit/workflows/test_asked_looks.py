@@ -1,6 +1,7 @@
 """The options of a run until decided."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,16 @@ def test_a_budget_of_an_ordinary_run_is_refused(tmp_path: Path) -> None:
         check_budget(Run(tmp_path / "run"), AskedLooks(budget="1h"))
 
 
-def test_a_site_with_nodes_is_refused(tmp_path: Path, host: Host) -> None:
-    """A site file next to the matrix is found by itself."""
+@pytest.mark.parametrize("executor", ["local", "slurm"])
+def test_a_site_is_refused_whatever_its_executor(executor: str, tmp_path: Path, host: Host) -> None:
+    """A site file next to the matrix is found by itself, and left out by name."""
     (tmp_path / "matrix.yaml").write_text(MATRIX)
-    (tmp_path / "site.yaml").write_text("version: 1\nexecutor: local\n")
+    (tmp_path / "site.yaml").write_text(f"version: 1\nexecutor: {executor}\n")
     options = ClusterOptions(file=tmp_path / "matrix.yaml", until_decided=True)
 
-    with pytest.raises(InputError, match="--until-decided looks at all cells of a group on one host"):
+    with pytest.raises(InputError, match="splits it into parts: say --site none to measure on this host"):
         chosen_site(options, host)
+    assert chosen_site(replace(options, site="none"), host) is None
 
 
 def test_a_run_until_decided_is_measured_on_a_host(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

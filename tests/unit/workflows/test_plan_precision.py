@@ -8,8 +8,9 @@ from orchestrator.analysis.precision import Basis
 from orchestrator.cli.measure.precision import show_precision
 from orchestrator.errors import InputError
 from orchestrator.results.results_folder import runs
+from orchestrator.results.store import PartRun
 from orchestrator.workflows.measure.precision import PlanPrecision, plan_precision, precision_data, wanted_share
-from orchestrator.workflows.measure.stored_scatter import same_work, stored_scatter
+from orchestrator.workflows.measure.stored_scatter import MAX_RUNS, same_work, stored_scatter
 from tests.unit.workflows.scattered_runs import HERE, Scatter, planned, store
 
 QUIET, LOUD = Scatter(block=0.01, container=0.005), Scatter(block=0.01, container=0.04)
@@ -93,6 +94,38 @@ def test_hosts_are_a_level_of_their_own(tmp_path: Path) -> None:
     assert cell.scatter is not None
     assert cell.scatter.container < 0.02**2
     assert cell.scatter.host is not None
+
+
+@pytest.mark.parametrize("cpu", ["a CPU", "another CPU"])
+def test_scatter_between_hosts_is_found(tmp_path: Path, cpu: str) -> None:
+    """Sisters of this host's model too, which their names alone tell from it."""
+    scatter = Scatter(block=0.01, container=0.01, host=0.1)
+    store(tmp_path, "20260101T000000Z-0001", planned("a").cells, scatter, 6)
+    for number in range(18):
+        name = f"20260102T0000{number:02}Z-0001"
+        store(tmp_path, name, planned("a").cells, scatter, 6, cpu=cpu, hostname=f"node{number // 2}")
+
+    (cell,) = precision_data(asked(tmp_path, "a"))["cells"]
+    levels = cell["scatter"]
+
+    assert (cell["stored_repeats"], levels is not None) == (6, True)
+    assert levels is not None
+    assert levels["host"] == pytest.approx(0.1, rel=0.5)
+    assert levels["run"] is None or levels["run"] < 0.02
+
+
+def test_parts_of_a_run_on_a_cluster_are_one_run(tmp_path: Path) -> None:
+    """So that the newest twenty runs reach as far back as without a cluster."""
+    (cell,) = planned("a").cells
+    old = store(tmp_path, "20260101T000000Z-0001", [cell], QUIET, 4)
+    parts = [
+        PartRun(store(tmp_path, f"20260102T000000Z-0002/parts/{number:03}/node1", [cell], QUIET, 2).folder)
+        for number in range(MAX_RUNS)
+    ]
+
+    (stored,) = stored_scatter([old, *parts], lambda host: True).values()
+
+    assert [len(repeats) for repeats in stored.here] == [4, 2 * MAX_RUNS]
 
 
 def test_a_cell_never_measured_goes_by_others(tmp_path: Path) -> None:

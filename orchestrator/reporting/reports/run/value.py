@@ -1,5 +1,6 @@
 """A run's report as plain values for programs, with stable names and SI units."""
 
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import GetJsonSchemaHandler, TypeAdapter
@@ -10,7 +11,6 @@ from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.reporting.findings.model import Report
 
 SCHEMA: Literal[1] = 1
-_REPORT = TypeAdapter(Report)
 
 
 class _WithNumber:
@@ -30,7 +30,13 @@ REPORT = DocumentKind("report", 1, ReportData)
 
 def json_value(report: Report) -> dict[str, Any]:
     """Return a report as plain JSON values, without step times, which stay in the run's own files."""
-    return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json")}
+    return {"schema": SCHEMA, **_adapter().dump_python(report, mode="json")}
+
+
+@cache
+def _adapter() -> TypeAdapter[Report]:
+    """Return what reads a report, made at its first use, as most commands print no JSON."""
+    return TypeAdapter(Report)
 
 
 def report_document(report: Report) -> Envelope:

@@ -208,6 +208,14 @@ def test_a_site_next_to_the_matrix_is_found(command: Program, place: Path) -> No
     assert command(*HERE, *file, "--site", "none")[0] == 0
 
 
+def test_the_first_line_names_the_site(command: Program, place: Path) -> None:
+    """So that a run which finds none is told from one on a cluster."""
+    site(place)
+
+    assert command(*HERE)[2].startswith("site: site.yaml\n")
+    assert "site: " not in command(*HERE, "--site", "none")[2]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

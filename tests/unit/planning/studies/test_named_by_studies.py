@@ -9,6 +9,7 @@ from orchestrator.catalog import load, load_models
 from orchestrator.domain import Framework, Plan
 from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
 from tests.documented import whole
+from tests.seen_backends import seen_backends
 
 STUDIES = {
     "S1": "sktelecom-2018",
@@ -51,7 +52,7 @@ def _measured_on_cpus() -> Iterator[Framework]:
 def _is_seen(framework: Framework) -> bool:
     if framework.backend is None:
         return framework.version in CATALOG.seen(framework.name)
-    return framework.backend in CATALOG.seen_backends(framework.name, framework.version)
+    return framework.backend in seen_backends(CATALOG, framework.name, framework.version)
 
 
 def test_every_study_release_was_seen_to_train() -> None:

@@ -1,5 +1,6 @@
 """A part of a run on the node of its job, and a run whose parts are measured here."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,12 @@ from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.freeze import freeze
 from orchestrator.workflows.cluster.part import PartOptions, measure_part
 from orchestrator.workflows.cluster.run import resume, run
-from orchestrator.workflows.inputs.cluster_runs import cluster_report, find_cluster_run, find_measured
+from orchestrator.workflows.inputs.cluster_runs import (
+    cluster_report,
+    every_measured,
+    find_cluster_run,
+    find_measured,
+)
 from tests.unit.workflows.cluster.small_cluster import LENET, MLP, SmallCluster
 
 
@@ -53,6 +59,18 @@ def test_a_run_here_measures_every_part(small: SmallCluster) -> None:
     assert result.page
     assert result.page.path == result.cluster.folder / "report" / "index.html"
     assert (result.failed, result.stopped, result.is_detached) == (False, False, False)
+
+
+def test_measured_parts_are_among_all_runs(small: SmallCluster) -> None:
+    """Next to ordinary runs and by time, as `plan --for` reads them. A broken record hides its own run alone."""
+    cluster = run(small.options(), Site(), small.host()).cluster
+    results, node = cluster.folder.parent, next(cluster.folder.glob("parts/000/*/run.json")).parent
+    shutil.copytree(node, results / "20990101T000000Z-0000")
+    parts_here = [f"{cluster.name}/parts/{part}/{node.name}" for part in ("000", "001")]
+
+    assert [each.name for each in every_measured(results)] == [*parts_here, "20990101T000000Z-0000"]
+    (cluster.folder / "cluster.json").write_text("{")
+    assert [each.name for each in every_measured(results)] == ["20990101T000000Z-0000"]
 
 
 def test_a_complete_run_measures_nothing_again(small: SmallCluster) -> None:
