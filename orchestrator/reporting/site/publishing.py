@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.errors import InputError
+from orchestrator.reporting.site.axes import AXES
 from orchestrator.reporting.site.courses import SeriesQuestion, courses
 from orchestrator.reporting.site.encoding import Document, compact, decoded, digest, script
 from orchestrator.reporting.site.figures import ORDER
@@ -20,7 +21,7 @@ from orchestrator.results.listing.stamps import opened, stamp, stamped_checks
 from orchestrator.results.store import Run
 from orchestrator.wording import clean_line
 
-_VERSION = f"1 {__version__} {' '.join(ORDER)}"
+_VERSION = f"2 {__version__} {' '.join((*AXES, *ORDER))}"
 """Changes if the same files of a run would be published in another way."""
 _RECORDS = ("run.json", "environments.json", "regression.json")
 
