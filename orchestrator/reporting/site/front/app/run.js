@@ -6,7 +6,7 @@
   const cells = (run, document) => {
     const { site } = bench;
     const axis = (name) => bench.decoded(document.cells[name]);
-    const [ids, labels, works, systems] = ["id", "label", "work", "system"].map(axis);
+    const [ids, labels, works, systems, samples] = ["id", "label", "work", "system", "sample"].map(axis);
     const shown = document.metrics.filter((metric) => ["throughput", "latency_p50", "latency_p99", "cold_start", "peak_memory", "peak_device_memory", "energy_per_sample", "largest_batch"].includes(metric.name) || metric.name.startsWith("printed."));
     return bench.table("Cells", [
       { head: "Cell", text: (place) => [bench.link(labels[place], "cell", { run: document.run, id: ids[place] }), h("small", {}, works[place])], sort: (place) => `${works[place]} ${labels[place]}` },
@@ -14,7 +14,7 @@
       { head: "Repeats", text: (place) => [`${document.ok[place]} of ${document.planned[place]} `, document.status[place] !== "ok" && bench.status(document.status[place]), document.disturbed[place] > 0 && bench.chip(`${document.disturbed[place]} disturbed`, "open")], sort: (place) => document.ok[place] },
       ...shown.map((metric) => ({
         head: metric.title, number: true, sort: (place) => metric.v[place],
-        text: (place) => metric.v[place] === null ? "–" : [bench.figure(metric, metric.v[place]), metric.e[place] !== null && h("small", {}, `± ${bench.percent(Math.expm1(metric.e[place] / 1e4))}`)],
+        text: (place) => metric.v[place] === null ? "–" : [bench.figure(bench.counting(metric, samples[place]), metric.v[place]), metric.e[place] !== null && h("small", {}, `± ${bench.percent(Math.expm1(metric.e[place] / 1e4))}`)],
       })),
     ], ids.map((_, place) => place), { name: "Cells of the run", quiet: true });
   };
