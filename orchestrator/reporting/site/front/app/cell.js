@@ -18,11 +18,14 @@
       { head: "Repeat", text: (place) => String(all.repeat[place]), sort: (place) => all.repeat[place] },
       { head: "Ended", text: (place) => [bench.status(all.status[place]), all.reason[place] && h("small", {}, all.reason[place])], sort: (place) => all.status[place] },
       ...shown.map((metric) => ({ head: metric.title, number: true, text: (place) => bench.figure(metric, all.figures[metric.name][place]), sort: (place) => all.figures[metric.name][place] })),
-      { head: "Begun", when: true, text: (place) => bench.moment(all.started[place]), sort: (place) => all.started[place] },
+      { head: "Begun", when: true, text: (place) => [bench.moment(all.started[place]), all.attempts[place] > 1 && h("small", {}, `attempt ${all.attempts[place]}`)], sort: (place) => all.started[place] },
       { head: "Took", number: true, text: (place) => bench.seconds(all.wall_s[place] ?? 0), sort: (place) => all.wall_s[place] },
       { head: "Disturbance", text: (place) => [all.disturbance[place] && bench.chip(all.disturbance[place], "open"), all.busy[place] && h("small", {}, `busy at launch: ${all.busy[place]}`), all.beside[place] && h("small", {}, `beside ${all.beside[place]}`), all.remeasured[place] > 0 && h("small", {}, `measured again ${all.remeasured[place]}×`), !all.disturbance[place] && !all.busy[place] && "–"] },
     ], all.repeat.map((_, place) => place), { empty: "No repeat has an outcome yet.", quiet: true });
   };
+
+  const logs = (details, folder) => details.logs.map(([repeat, text]) => h("details", { open: details.logs.length === 1 }, h("summary", {}, `End of the log of repeat ${repeat}`),
+    h("pre", { tabindex: "0" }, text), h("p", { class: "note" }, "All of it: ", h("code", {}, `${folder}/${details.repeats.log[details.repeats.repeat.indexOf(repeat)]}`))));
 
   const PHASES = ["create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency"];
   const phases = (details) => {
@@ -89,7 +92,7 @@
           small.length > 0 && h("section", {}, bench.heading(2, "What else went on"), h("div", { class: "figures small" }, small)),
           beside(document, metrics, at, name),
           h("section", {}, bench.heading(2, "Environment"), environment(chunk.facts[details.facts] ?? [], conditions)),
-          h("section", {}, bench.heading(2, "Logs"), details.logs.length ? details.logs.map(([repeat, text]) => h("details", { open: details.logs.length === 1 }, h("summary", {}, `End of the log of repeat ${repeat}`), h("pre", { tabindex: "0" }, text))) : h("p", { class: "note" }, "There is no log.")),
+          h("section", {}, bench.heading(2, "Logs"), details.logs.length ? logs(details, `${site.index.folder}/${name}`) : h("p", { class: "note" }, "There is no log.")),
           h("section", {}, bench.heading(2, "Commands"), bench.facts([["Its figures", h("code", {}, bench.commands.cell(document.cluster || name, id))], ["Its repeats", h("code", {}, bench.commands.repeats(document.cluster || name, id))], ["Measure it again", h("code", {}, bench.commands.again(site.index.folder, name, id, document.runtime, document.planned[at]))]])),
         ];
       });

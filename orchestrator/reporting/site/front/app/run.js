@@ -45,7 +45,7 @@
       const before = site.runs.host.at.lastIndexOf(site.runs.host.at[run], run - 1);
       return [
         h("p", { class: "eyebrow" }, "Run"), bench.heading(1, name),
-        bench.facts([["Begun", bench.moment(document.created)], ["Host", document.host], ["Matrix", document.matrix], ["Runtime", document.runtime], ["Settings", document.profile], ["Part of", document.cluster], ["Orchestrator", document.orchestrator],
+        bench.facts([["Begun", bench.moment(document.created)], ["Host", document.host], ["Matrix", document.matrix], ["Runtime", document.runtime], ["Settings", document.profile], ["Seed", document.seed], ["Part of", document.cluster], ["Orchestrator", document.orchestrator],
           ["Measured repeats", `${bench.number(site.runs.ok[run])} of ${bench.number(site.runs.planned[run])}`]]),
         h("p", { class: "links" }, before >= 0 && [bench.link("Compare with the run before it on this host", "compare", { kind: "run", a: site.runs.run[before], b: name }), " · "], h("code", {}, bench.commands.run(document.cluster || name))),
         document.warnings.length > 0 && h("details", { class: "warnings" }, h("summary", {}, bench.counted(document.warnings.length, "warning")), h("ul", {}, document.warnings.map((text) => h("li", {}, text)))),
