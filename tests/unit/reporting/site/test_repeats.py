@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.domain import Outcome
+from orchestrator.domain import Outcome, Status
 from orchestrator.reporting.site.figures import CellFigures
 from orchestrator.reporting.site.repeats import MOST_BLOCKS, MOST_STEPS, repeats_of
 from orchestrator.results.contract import Block, Conditions, Result
@@ -65,7 +65,7 @@ def test_every_nth_step_is_shown(total: int, stride: int) -> None:
 
 def test_a_log_can_be_found() -> None:
     """The path of each log is there, and so is the number of attempts."""
-    outcome = Outcome(CELL.id, 0, s.Status.OK, log=f"{CELL.id}/0/log.txt", attempts=3)
+    outcome = Outcome(CELL.id, 0, Status.OK, log=f"{CELL.id}/0/log.txt", attempts=3)
     document = repeats_of([Stored(outcome, None)], CellFigures({}, {}, {}, [None]), lambda _: "measured\n")
 
     assert document["repeats"]["log"] == [outcome.log]
