@@ -62,7 +62,7 @@ def test_tab_and_enter_lead_further(browser: Browser, site: Path, place: str) ->
     view, selector = DEEPER[place]
     page = visit(browser, site, VIEWS.get(view, view)).page
     reach(page, selector)
-    target = page.evaluate("document.activeElement.hash")
+    target = page.evaluate("document.activeElement.getAttribute('href')")
     page.keyboard.press("Enter")
     page.wait_for_function("target => location.hash === target", arg=target)
     settled(page)
