@@ -42,9 +42,10 @@
         const height = 300, left = 74, box = [left, width - 14];
         const x = bench.scale(traces.flatMap(({ end }) => end), box, { zero: true, log: false, pad: 0.02 });
         const y = d3.scaleLinear(limits, [height - 42, 14]);
+        const circles = [];  // above the dots of all repeats
         return bench.plot({
           width, height, left, x, y, label: `Rates of the blocks of ${id}`, xTitle: "seconds since the first step began", yTitle: unit, xText: bench.digits, yText: bench.digits,
-          parts: traces.map(({ place, blocks, rate, end }) => {
+          parts: [traces.map(({ place, blocks, rate, end }) => {
             const at = rate.map((value, block) => [x(((end[block - 1] ?? 0) + end[block]) / 2), y(bench.clamp(value, limits)), value]);
             const reasons = new Map(blocks.marks);
             return s("g", { class: bench.series(place) },
@@ -54,12 +55,10 @@
                 const { number, isWarm } = numbered(blocks, block);
                 const title = `${names(details, place)}, ${isWarm ? `warm-up block ${number + blocks.warm}` : `block ${number}`}: ${bench.digits(value, 4)} ${unit}${reason ? `; disturbed: ${reason}` : ""}`;
                 const beyond = value < limits[0] ? "M-4 -5L4 -5L0 2Z" : value > limits[1] ? "M-4 5L4 5L0 -2Z" : null;
-                return [
-                  s("path", { class: `dot ${isWarm ? "warm" : ""}`, transform: `translate(${a} ${b})`, d: beyond ?? d3.symbol(bench.shape(place), 26)() }, s("title", {}, title)),
-                  reason && s("circle", { class: "ring", cx: a, cy: b, r: 8 }, s("title", {}, title)),
-                ];
+                if (reason) circles.push(s("circle", { class: "ring", cx: a, cy: b, r: 8 }, s("title", {}, title)));
+                return s("path", { class: `dot ${isWarm ? "warm" : ""}`, transform: `translate(${a} ${b})`, d: beyond ?? d3.symbol(bench.shape(place), 26)() }, s("title", {}, title));
               }));
-          }),
+          }), circles],
         });
       },
       csv: () => [["repeat", "block", "warm_up", "end_s", unit, "disturbed"], ...every.flatMap(([blocks, place]) => {
