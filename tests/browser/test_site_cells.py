@@ -1,6 +1,7 @@
 """What the pages of cells, runs and studies say: units, thinned traces, caveats."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser
@@ -56,3 +57,9 @@ def test_a_run_names_its_seed(browser: Browser, site: Path) -> None:
     page = visit(browser, site, VIEWS["run"]).page
 
     assert page.locator("dl.facts div", has_text="Seed").locator("dd").inner_text() == "1"
+
+
+def test_a_steady_series_names_the_smallest_change(browser: Browser, site: Path) -> None:
+    page = visit(browser, site, f"series?name={quote('torch-*-cpu/lenet-train-b200')}").page
+
+    assert "No lasting change of 2 % or more was found." in page.locator("figure .about").first.inner_text()
