@@ -70,14 +70,13 @@ def head(story: Story, folder: Path, now_s: float, before: Mapping[str, Any], *,
 
 
 def cells(progress: Progress) -> dict[str, list[Any]]:
-    """Return the state of every repeat and the last rate of each cell, by its id."""
-    return {cell: [list(states), progress.rates.get(cell)] for cell, states in progress.cells.items()}
+    """Return the state of every repeat, the last rate and what it counts for each cell, by its id."""
+    return {cell: [list(states), *_rate(progress, cell)] for cell, states in progress.cells.items()}
 
 
-def last_log_line(story: Story, folder: Path) -> str:
-    """Return the last line of the log of the repeat that began last, or an empty text."""
-    running = story.progress.running
-    return str(_running(running[-1], folder)["log"]) if running else ""
+def _rate(progress: Progress, cell: str) -> tuple[float | None, str]:
+    rate, counts = progress.rates.get(cell, (None, ""))
+    return rate, _short(counts)
 
 
 def _running(item: Running, folder: Path) -> State:

@@ -175,7 +175,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             states = ("", "ok", "not_run", "failed", "")
             tell(RunStarted(5, cells=tuple(CellToRun(each, states, 3.0) for each in cells), images=(ImageToMake("i"),)))
             tell(RepeatStarted("noop/cell", 0, 1))
-            tell(RepeatFinished(Outcome(HOSTILE, 0, Status.OK, disturbance=HOSTILE), 12.0))
+            tell(RepeatFinished(Outcome(HOSTILE, 0, Status.OK, disturbance=HOSTILE), 12.0, counts="token"))
             tell(RepeatFinished(Outcome(HOSTILE, 1, Status.FAILED, HOSTILE)))
             tell(BuildStarted(HOSTILE, "a.log"))
             tell(Transferred(HOSTILE, 1_000_000, 5_000_000))
@@ -210,6 +210,7 @@ def test_hostile_names_and_logs_are_text(live: Callable[..., Visit]) -> None:
         assert any("<script>alert(2)</script>" in text for text in shown.locator(part).all_text_contents()), part
     assert "step 2 of 7: RUN loading" in shown.locator(".work").first.inner_text()
     assert "1 MB of 5 MB" in shown.inner_text()
+    assert shown.locator("table.grid td.number").all_inner_texts()[:2] == ["12 tokens/s", ""]
     assert visited.complaints == []
 
 

@@ -49,7 +49,7 @@ def grid(progress: Progress, width: int, rows: int, *, ascii_only: bool = False)
         table.add_column(width=_RATE - 1, justify="right", no_wrap=True)
     for cell in shown:
         text = Text(shortened(clean_line(cell), max(name, _LEAST_ID)))
-        figures = [Text(rate(progress.rates[cell]) if cell in progress.rates else "", style="dim")] if wide else []
+        figures = [Text(rate(progress.rates[cell][0]) if cell in progress.rates else "", style="dim")] if wide else []
         table.add_row(text, _row(states[cell], room, ascii_only=ascii_only), *figures)
     lines: list[RenderableType] = [table]
     if len(shown) < len(states):

@@ -77,8 +77,8 @@ class Progress:
     built: int = 0
     cells: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The state of each repeat by cell: a status, `DISTURBED` or `PENDING`."""
-    rates: Mapping[str, float] = field(default_factory=dict)
-    """Samples/s, or tokens/s, of the last repeat of each cell."""
+    rates: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    """The throughput of the last repeat of each cell, and what it counts."""
     durations: TakenTimes = TakenTimes()
     measuring_s: float | None = None
     """Moment at which the first repeat was launched."""
@@ -118,8 +118,8 @@ def advance(progress: Progress, event: Event, now_s: float) -> Progress:
                 for item in progress.running
             )
             changed = replace(progress, running=now_running)
-        case RepeatFinished(outcome=outcome, throughput=throughput, counts=counts):
-            changed = replace(_finished(progress, outcome, throughput, now_s), counts=counts)
+        case RepeatFinished():
+            changed = _finished(progress, event, now_s)
         case Transferred():
             changed = replace(progress, transfer=event)
         case Notice():
@@ -157,7 +157,8 @@ def _built(progress: Progress, event: BuildFinished) -> Progress:
     return replace(progress, building=building, built=built, durations=durations, transfer=None)
 
 
-def _finished(progress: Progress, outcome: Outcome, throughput: float | None, now_s: float) -> Progress:
+def _finished(progress: Progress, event: RepeatFinished, now_s: float) -> Progress:
+    outcome, throughput = event.outcome, event.throughput
     ok = outcome.status is Status.OK
     key = outcome.cell_id, outcome.repeat
     began = [item.started_s for item in progress.running if (item.cell_id, item.repeat) == key]
@@ -173,9 +174,10 @@ def _finished(progress: Progress, outcome: Outcome, throughput: float | None, no
         failed=progress.failed + outcome.status.is_failure,
         other=progress.other + (not ok and not outcome.status.is_failure),
         cells=_marked(progress.cells, outcome),
-        rates=progress.rates if throughput is None else {**progress.rates, outcome.cell_id: throughput},
+        rates=progress.rates if throughput is None else {**progress.rates, outcome.cell_id: (throughput, event.counts)},
         durations=durations,
         throughput=throughput,
+        counts=event.counts,
         last=outcome,
         disturbance=outcome if outcome.disturbance else progress.disturbance,
     )

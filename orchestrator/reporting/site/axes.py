@@ -73,6 +73,7 @@ AXES: Mapping[str, Callable[[Cell], Hashable]] = {
     "duration": _duration,
     "tracked": tracked_id,
     "pair": lambda cell: f"{cell.system.name}/{cell.id.partition('/')[2]}",
+    "sample": lambda cell: cell.workload.rules.sample,
     "script": lambda cell: bool(cell.script),
 }
 """The value of a cell on each axis."""

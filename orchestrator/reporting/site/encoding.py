@@ -72,9 +72,9 @@ def decoded(column: Document) -> list[Any]:
     return [of[place] for place in column["at"]]
 
 
-def thinned(values: Sequence[Any], most: int) -> Sequence[Any]:
-    """Return every n-th value, so that at most so many are left."""
-    return values[:: max(1, math.ceil(len(values) / most))]
+def stride_of(count: int, most: int) -> int:
+    """Return the n for which every n-th of so many values, the first included, are at most so many."""
+    return max(1, math.ceil(count / most))
 
 
 def compact(value: Any) -> str:

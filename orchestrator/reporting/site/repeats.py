@@ -9,7 +9,7 @@ from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.devices import disturbance
 from orchestrator.domain import Outcome, Status
 from orchestrator.reporting.findings.cells import flatten, merged
-from orchestrator.reporting.site.encoding import Document, numbers, scaled, significant, thinned
+from orchestrator.reporting.site.encoding import Document, numbers, scaled, significant, stride_of
 from orchestrator.reporting.site.figures import CellFigures
 from orchestrator.results.contract import Block, Conditions, Result
 from orchestrator.results.evidence import Stored
@@ -70,23 +70,25 @@ def facts_of(stored: Sequence[Stored]) -> tuple[tuple[str, str], ...]:
 
 
 def _blocks(result: Result) -> Document:
-    """Return the rate of every block, and what else went on meanwhile."""
+    """Return the rate of every block, or of every n-th of many, and what else went on meanwhile.
+
+    `warm`, `total` and `disturbed` count all blocks. Marks have the places of shown ones.
+    """
     before = (result.first_step, *result.warmup)
     every = [*before, *result.blocks]
-    shown = thinned(every, MOST_BLOCKS)
+    stride = stride_of(len(every), MOST_BLOCKS)
+    shown = every[::stride]
     judged = disturbance.judge(result)
-    marks = [
-        [len(before) + mark.block, _reasons(mark.reasons)]
-        for mark in (judged.marks if judged else ())
-        if len(shown) == len(every)
-    ]
+    marks = [(len(before) + mark.block, mark.reasons) for mark in (judged.marks if judged else ())]
     ends = list(accumulate(block.wall_s for block in every))
     return {
         "warm": len(before),
         "total": len(every),
+        "stride": stride,
         "rate": scaled([block.samples / block.wall_s for block in shown]),
-        "end_s": scaled(thinned(ends, MOST_BLOCKS)),
-        "marks": marks,
+        "end_s": scaled(ends[::stride]),
+        "disturbed": len(marks),
+        "marks": [[place // stride, _reasons(reasons)] for place, reasons in marks if place % stride == 0],
         "conditions": dict(_conditions(shown)),
     }
 
@@ -106,8 +108,9 @@ def _reasons(reasons: disturbance.Reasons) -> str:
 
 
 def _steps(result: Result) -> Document:
-    """Return the seconds of single steps, in the order of the steps."""
-    return {"total": len(result.latency_s), "s": scaled(thinned(result.latency_s, MOST_STEPS))}
+    """Return the seconds of single steps in their order, or those of every n-th of many."""
+    stride = stride_of(len(result.latency_s), MOST_STEPS)
+    return {"total": len(result.latency_s), "stride": stride, "s": scaled(result.latency_s[::stride])}
 
 
 def _phases(measurement: RepeatMeasurement | None) -> Document | None:

@@ -213,8 +213,9 @@ def _study(run: Run, plan: Plan) -> Document | None:
         "claims": [
             {
                 "name": clean_line(each.claim.name), "text": clean_line(each.claim.text),
-                "metric": clean_line(each.title), "of": each.claim.of, "over": each.claim.over,
-                "published": significant(each.claim.published.ratio), "source": clean_line(each.claim.source),
+                "metric": clean_line(each.title), "of": clean_line(each.claim.of), "over": clean_line(each.claim.over),
+                "published": significant(each.claim.published.ratio), "approximate": each.claim.published.approximate,
+                "source": clean_line(each.claim.source),
                 "verdict": str(each.verdict), "reason": clean_line(each.reason), "ratio": significant(each.ratio),
                 "low": significant(each.low), "high": significant(each.high), "repeats": each.repeats,
                 "caveats": [clean_line(caveat) for caveat in each.caveats],

@@ -101,7 +101,7 @@ def test_repeats_builds_and_counts_are_told(tmp_path: Path, watching: Watching, 
 
     for event in (
         BuildFinished("bench/a", 3.0), RepeatStarted(ONE, 0, 1, "x"),
-        RepeatFinished(Outcome(ONE, 0, Status.OK, disturbance="others used 1 CPU"), 123.0),
+        RepeatFinished(Outcome(ONE, 0, Status.OK, disturbance="others used 1 CPU"), 123.0, counts="token"),
         RepeatStarted(TWO, 1, 2, "x"), Notice("this host is not idle"),
     ):  # fmt: skip
         tell(event)
@@ -114,7 +114,7 @@ def test_repeats_builds_and_counts_are_told(tmp_path: Path, watching: Watching, 
     assert shown["running"] == [
         {"cell": TWO, "repeat": 1, "since": START.timestamp() + 6, "phase": "steady", "log": "20 %"}
     ]
-    assert shown["cells"] == {ONE: [["disturbed", ""], 123.0], TWO: [["", ""], None]}
+    assert shown["cells"] == {ONE: [["disturbed", ""], 123.0, "token"], TWO: [["", ""], None, ""]}
     assert (shown["planned"], shown["ok"], shown["disturbed"], shown["over"]) == (4, 1, 1, "")
     assert shown["disturbance"]["text"] == "others used 1 CPU"
     assert shown["notice"] == "this host is not idle"
@@ -132,7 +132,7 @@ def test_only_what_is_new_is_told(tmp_path: Path, watching: Watching, begin: Beg
     tell(RepeatStarted(ONE, 0, 1))
     tell(RepeatFinished(Outcome(ONE, 0, Status.OK), 5.0))
     (second,) = lookout.look(START.timestamp() + 1)[0]
-    assert (second.whole, second.cells) == (False, {ONE: [["ok", ""], 5.0]})
+    assert (second.whole, second.cells) == (False, {ONE: [["ok", ""], 5.0, "sample"]})
 
 
 def test_a_plan_that_grows_is_told_whole(tmp_path: Path, watching: Watching, begin: Begin) -> None:
@@ -200,11 +200,12 @@ def test_few_ended_runs_are_kept(tmp_path: Path, watching: Watching) -> None:
 def test_hostile_texts_are_clean_and_short(tmp_path: Path, watching: Watching, begin: Begin) -> None:
     tell = begin("run")
     tell(RunStarted(planned=1, cells=(CellToRun(HOSTILE, ("",)),)))
-    tell(RepeatFinished(Outcome(HOSTILE, 0, Status.FAILED, HOSTILE * 100)))
+    tell(RepeatFinished(Outcome(HOSTILE, 0, Status.FAILED, HOSTILE * 100), 5.0, counts=HOSTILE))
     tell(Notice(HOSTILE))
     shown = look(watching(tmp_path))["run"]
 
     assert shown["notice"] == "<img src=x onerror=alert(1)>"
+    assert shown["cells"][HOSTILE][1:] == [5.0, "<img src=x onerror=alert(1)>"]
     assert len(shown["failure"]["text"]) == 300
     assert "\x1b" not in str(shown)
     assert "\u202e" not in shown["failure"]["text"]

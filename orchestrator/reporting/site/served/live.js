@@ -38,13 +38,13 @@
 
   const row = (run, cell) => {
     const of = states(run, cell);
-    const rate = run.cells[cell][1];
+    const [, rate, counts] = run.cells[cell];
     const number = published(run.run);
     const known = number >= 0 && bench.site.rowOf(number, cell) >= 0;
     return h("tr", { class: of.includes("running") ? "now" : null },
       h("th", { scope: "row" }, known ? bench.link(cell, "cell", { run: run.run, id: cell }) : cell),
       h("td", {}, h("span", { class: "marks", role: "img", "aria-label": counted(of) }, of.map((state) => h("span", { class: `mark ${kind(state)}`, title: state || "to come" }, MARKS[kind(state)][0])))),
-      h("td", { class: "number" }, rate === null ? "" : bench.digits(rate, 4)));
+      h("td", { class: "number" }, rate === null ? "" : `${bench.digits(rate, 4)} ${counts}s/s`));
   };
 
   // Cells that run, that have failed and that come next, if there is no room for all of them.
@@ -121,7 +121,7 @@
     };
     const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Cells of ${run.run}` }, h("table", { class: "grid" },
       h("caption", { class: "hidden" }, `Cells of ${run.run} and their repeats`),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cell"), h("th", { scope: "col" }, "Repeats"), h("th", { scope: "col", class: "number" }, "Last, samples/s"))), body));
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cell"), h("th", { scope: "col" }, "Repeats"), h("th", { scope: "col", class: "number" }, "Last rate"))), body));
     const element = h("section", { class: "live-run" }, parts.head, parts.counts, parts.bar, parts.under, parts.told, table, parts.more);
     draw(null);
     return { element, draw };

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import Status
+from orchestrator.domain import Mode, Status, Workload
 from orchestrator.errors import InputError
+from orchestrator.modes.parts.lengths import Generation
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.reporting.findings import compose
 from orchestrator.reporting.site.courses import SeriesQuestion
@@ -80,6 +81,17 @@ def test_all_metrics_are_those_of_the_history(tmp_path: Path) -> None:
     for cell in cells:
         for metric, value, _ in cell.figures:
             assert shown[metric][cell.run, cell.cell_id][0] == pytest.approx(value, rel=1e-4)
+
+
+def test_each_cell_names_its_sample(tmp_path: Path) -> None:
+    """The throughput of a generation is in tokens, and that of training in samples."""
+    generation = Workload("decoder", Mode.GENERATE, 8, generation=Generation(16, 32))
+    cells = (s.cell(s.TORCH), s.cell(s.TORCH, generation))
+    stored_run(tmp_path / "results", "20260102T030405Z-aaaa", cells)
+
+    publish(site_of(tmp_path / "results"), tmp_path / "site", lambda line: None)
+
+    assert decoded(index_of(tmp_path / "site")["cells"]["sample"]) == ["sample", "token"]
 
 
 def test_a_second_call_reads_nothing(again: Publish, tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 (() => {
   const { h } = bench;
 
-  const figures = (document, at) => bench.table("Figures", [
+  const figures = (metrics, at) => bench.table("Figures", [
     { head: "Metric", text: (metric) => metric.title, sort: (metric) => metric.title },
     { head: "Value", number: true, text: (metric) => bench.figure(metric, metric.v[at]) },
     { head: "95 % interval", number: true, text: (metric) => metric.e[at] === null ? "–" : bench.interval(metric, metric.v[at], metric.e[at] / 1e4) },
     { head: "Repeats", number: true, text: (metric) => metric.n[at] },
     { head: "Better", text: (metric) => metric.better },
-  ], document.metrics.filter((metric) => metric.v[at] !== null), { empty: "No repeat has a figure.", quiet: true });
+  ], metrics.filter((metric) => metric.v[at] !== null), { empty: "No repeat has a figure.", quiet: true });
 
   const repeats = (details, metrics) => {
     const all = details.repeats;
@@ -18,11 +18,14 @@
       { head: "Repeat", text: (place) => String(all.repeat[place]), sort: (place) => all.repeat[place] },
       { head: "Ended", text: (place) => [bench.status(all.status[place]), all.reason[place] && h("small", {}, all.reason[place])], sort: (place) => all.status[place] },
       ...shown.map((metric) => ({ head: metric.title, number: true, text: (place) => bench.figure(metric, all.figures[metric.name][place]), sort: (place) => all.figures[metric.name][place] })),
-      { head: "Begun", when: true, text: (place) => bench.moment(all.started[place]), sort: (place) => all.started[place] },
+      { head: "Begun", when: true, text: (place) => [bench.moment(all.started[place]), all.attempts[place] > 1 && h("small", {}, `attempt ${all.attempts[place]}`)], sort: (place) => all.started[place] },
       { head: "Took", number: true, text: (place) => bench.seconds(all.wall_s[place] ?? 0), sort: (place) => all.wall_s[place] },
       { head: "Disturbance", text: (place) => [all.disturbance[place] && bench.chip(all.disturbance[place], "open"), all.busy[place] && h("small", {}, `busy at launch: ${all.busy[place]}`), all.beside[place] && h("small", {}, `beside ${all.beside[place]}`), all.remeasured[place] > 0 && h("small", {}, `measured again ${all.remeasured[place]}×`), !all.disturbance[place] && !all.busy[place] && "–"] },
     ], all.repeat.map((_, place) => place), { empty: "No repeat has an outcome yet.", quiet: true });
   };
+
+  const logs = (details, folder) => details.logs.map(([repeat, text]) => h("details", { open: details.logs.length === 1 }, h("summary", {}, `End of the log of repeat ${repeat}`),
+    h("pre", { tabindex: "0" }, text), h("p", { class: "note" }, "All of it: ", h("code", {}, `${folder}/${details.repeats.log[details.repeats.repeat.indexOf(repeat)]}`))));
 
   const PHASES = ["create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency"];
   const phases = (details) => {
@@ -46,10 +49,9 @@
   };
 
   // Other cells that do the same work on the same system in this run.
-  const beside = (document, at, run) => {
-    const { site } = bench;
+  const beside = (document, metrics, at, run) => {
     const axis = (name, place) => document.cells[name].of[document.cells[name].at[place]];
-    const metric = document.metrics.find((each) => each.name === "throughput");
+    const metric = metrics.find((each) => each.name === "throughput");
     const others = document.ok.map((_, place) => place).filter((place) => axis("work", place) === axis("work", at) && axis("system", place) === axis("system", at));
     if (others.length < 2 || !metric) return null;
     const apart = (place) => document.apart.find(([one, other]) => [one, other].includes(place) && [one, other].includes(at) && place !== at)?.[2];
@@ -72,8 +74,8 @@
       return bench.when([bench.need(document.files[file])], ([chunk]) => {
         const details = chunk.cells[place];
         const axis = (axisName) => document.cells[axisName].of[document.cells[axisName].at[at]];
-        const unit = "samples/s";
-        const drawn = [bench.blockFigure(id, details, name, unit), bench.spreadFigure(id, details, name), bench.stripFigure(id, details, name)].filter(Boolean);
+        const metrics = document.metrics.map((metric) => bench.counting(metric, axis("sample")));
+        const drawn = [bench.blockFigure(id, details, name, `${axis("sample")}s/s`), bench.spreadFigure(id, details, name), bench.stripFigure(id, details, name)].filter(Boolean);
         const places = details.repeats.repeat.map((repeat, each) => ({ text: `repeat ${repeat}`, place: each })).filter(({ place: each }) => details.blocks[each]).slice(0, 8);
         const small = bench.conditionFigures(id, details, name);
         const conditions = document.conditions.of[document.conditions.at[at]];
@@ -84,13 +86,13 @@
           h("p", { class: "links" },
             !axis("script") && [bench.link("Its course over all runs", "series", { name: axis("tracked"), host: document.host }), " · "],
             bench.link("Scaling", "scaling", { "f.model": axis("model"), "f.mode": axis("mode"), "f.host": document.host })),
-          h("section", {}, bench.heading(2, "Figures"), figures(document, at)),
-          h("section", {}, bench.heading(2, "Repeats"), repeats(details, document.metrics), phases(details)),
+          h("section", {}, bench.heading(2, "Figures"), figures(metrics, at)),
+          h("section", {}, bench.heading(2, "Repeats"), repeats(details, metrics), phases(details)),
           drawn.length > 0 && h("section", {}, bench.heading(2, "Blocks and steps"), bench.legend(places), h("div", { class: "figures" }, drawn)),
           small.length > 0 && h("section", {}, bench.heading(2, "What else went on"), h("div", { class: "figures small" }, small)),
-          beside(document, at, name),
+          beside(document, metrics, at, name),
           h("section", {}, bench.heading(2, "Environment"), environment(chunk.facts[details.facts] ?? [], conditions)),
-          h("section", {}, bench.heading(2, "Logs"), details.logs.length ? details.logs.map(([repeat, text]) => h("details", { open: details.logs.length === 1 }, h("summary", {}, `End of the log of repeat ${repeat}`), h("pre", { tabindex: "0" }, text))) : h("p", { class: "note" }, "There is no log.")),
+          h("section", {}, bench.heading(2, "Logs"), details.logs.length ? logs(details, `${site.index.folder}/${name}`) : h("p", { class: "note" }, "There is no log.")),
           h("section", {}, bench.heading(2, "Commands"), bench.facts([["Its figures", h("code", {}, bench.commands.cell(document.cluster || name, id))], ["Its repeats", h("code", {}, bench.commands.repeats(document.cluster || name, id))], ["Measure it again", h("code", {}, bench.commands.again(site.index.folder, name, id, document.runtime, document.planned[at]))]])),
         ];
       });

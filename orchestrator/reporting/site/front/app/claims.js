@@ -8,9 +8,9 @@
   bench.claimTable = (study) => bench.table(study.title, [
     { head: "Claim", text: (claim) => [claim.text, h("small", {}, `${claim.name}, ${claim.source}`)], sort: (claim) => claim.name },
     { head: "Metric", text: (claim) => claim.metric, sort: (claim) => claim.metric },
-    { head: "Published", number: true, text: (claim) => bench.ratio(claim.published), sort: (claim) => claim.published },
-    { head: "Measured", number: true, text: (claim) => [bench.ratio(claim.ratio), claim.low !== null && h("small", {}, `${bench.ratio(claim.low)} – ${bench.ratio(claim.high)}`)], sort: (claim) => claim.ratio },
-    { head: "Verdict", text: (claim) => [bench.chip(claim.verdict, MARKS[claim.verdict] ?? "plain"), claim.reason && h("small", {}, claim.reason)], sort: (claim) => claim.verdict },
+    { head: "Published", number: true, text: (claim) => `${claim.approximate ? "≈ " : ""}${bench.ratio(claim.published)}`, sort: (claim) => claim.published },
+    { head: "Measured", number: true, text: (claim) => [bench.ratio(claim.ratio), claim.low !== null && h("small", {}, `${bench.ratio(claim.low)} – ${bench.ratio(claim.high)}`), claim.repeats > 0 && h("small", {}, bench.counted(claim.repeats, "repeat"))], sort: (claim) => claim.ratio },
+    { head: "Verdict", text: (claim) => [bench.chip(claim.verdict, MARKS[claim.verdict] ?? "plain"), claim.reason && h("small", {}, claim.reason), claim.caveats.map((text) => h("small", {}, `Caveat: ${text}`))], sort: (claim) => claim.verdict },
     { head: "Cells", text: (claim) => [h("small", {}, cellOf(study, claim.of)), h("small", {}, "over "), h("small", {}, cellOf(study, claim.over))] },
   ], study.claims);
 
@@ -35,7 +35,7 @@
           ],
         });
       },
-      csv: () => [["claim", "published", "measured", "low", "high", "verdict"], ...study.claims.map((claim) => [claim.name, claim.published, claim.ratio, claim.low, claim.high, claim.verdict])],
+      csv: () => [["claim", "published", "measured", "low", "high", "repeats", "verdict", "caveats"], ...study.claims.map((claim) => [claim.name, claim.published, claim.ratio, claim.low, claim.high, claim.repeats, claim.verdict, claim.caveats.join("; ")])],
       command: () => bench.commands.run(study.run),
     });
   };

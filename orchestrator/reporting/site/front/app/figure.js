@@ -8,10 +8,12 @@
     const said = h("output", { class: "said" });
     const place = h("div", { class: "drawing" }, table);
     let drawn = null;
+    let timer = null;
     const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "figure";
     const taken = (kind, text) => async () => {
       try { said.textContent = await bench.copied(kind, await text(), name); } catch (error) { said.textContent = error.message; }
-      setTimeout(() => { said.textContent = ""; }, 4000);
+      clearTimeout(timer);
+      timer = setTimeout(() => { said.textContent = ""; }, 4000);
     };
     const vector = async () => {
       if (drawn) return bench.standalone(drawn);

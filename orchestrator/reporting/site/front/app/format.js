@@ -29,6 +29,8 @@
     if (metric.unit === "B") return bytes(value, most);
     return metric.unit ? `${digits(value, most)} ${metric.unit}` : digits(value, most + 1);
   };
+  // A metric as a cell counts it: the throughput of a generation is in tokens.
+  bench.counting = (metric, sample) => metric.unit === "samples/s" ? { ...metric, unit: `${sample}s/s` } : metric;
   // Without a unit that an axis or the other end of an interval names.
   bench.plain = (metric) => (value, most) => ["s", "B", ""].includes(metric.unit) ? bench.figure(metric, value, most) : digits(value, most);
   bench.ratio = (value) => {

@@ -13,7 +13,7 @@
     const low = ratio * Math.exp(-width), high = ratio * Math.exp(width);
     const interval = Number.isNaN(width) ? "no interval: a side has one repeat" : `95 % interval about ${bench.ratio(low)} to ${bench.ratio(high)}`;
     return {
-      text: isBase ? "1" : bench.ratio(ratio), shade: open ? "open" : name, beyond, open,
+      text: isBase ? "1" : bench.ratio(ratio), shade: open ? "open" : name, mark: !beyond ? "" : ratio > 1 ? "▲ " : "▼ ", open,
       title: isBase ? "The baseline" : `${interval}${open ? ", which includes 1" : ""}; ${bench.counted(count, "comparison")}${beyond ? "; beyond the scale of colours" : ""}`,
     };
   };
@@ -21,8 +21,8 @@
   // `grid` has rows and columns with texts, and a function of both codes that gives an entry; `to` gives an address.
   bench.heatMap = (grid) => {
     const cell = (entry, isBase, to, label) => {
-      const { text, shade, title, beyond, open } = shown(entry, isBase);
-      const inside = [beyond && h("span", { class: "mark", "aria-hidden": "true" }, entry.mean.ratio > 1 ? "▲ " : "▼ "), text, open && h("span", { class: "mark", "aria-hidden": "true" }, " ≈")];
+      const { text, shade, title, mark, open } = shown(entry, isBase);
+      const inside = [mark && h("span", { class: "mark", "aria-hidden": "true" }, mark), text, open && h("span", { class: "mark", "aria-hidden": "true" }, " ≈")];
       const link = to && text ? h("a", { href: to, "aria-label": `${label}: ${text}. ${title}` }, inside) : inside;
       return h("td", { class: `heat ${shade}`, title }, link);
     };
@@ -46,9 +46,9 @@
     const [left, top, wide, high] = [170, 64, 92, 30];
     const width = left + wide * (grid.cols.length + 1), height = top + high * (grid.rows.length + 1) + 8;
     const box = (x, y, entry, isBase) => {
-      const { text, shade, beyond, open } = shown(entry, isBase);
+      const { text, shade, mark = "", open } = shown(entry, isBase);
       return s("g", { class: `heat ${shade}` }, s("rect", { x: x + 1, y: y + 1, width: wide - 2, height: high - 2, rx: 3 }),
-        s("text", { x: x + wide / 2, y: y + high / 2, "text-anchor": "middle", "dominant-baseline": "central" }, `${beyond ? "▲ " : ""}${text}${open ? " ≈" : ""}`));
+        s("text", { x: x + wide / 2, y: y + high / 2, "text-anchor": "middle", "dominant-baseline": "central" }, `${mark}${text}${open ? " ≈" : ""}`));
     };
     return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "plot" },
       s("text", { x: 8, y: 20, class: "head" }, bench.shortened(grid.caption, 120)),

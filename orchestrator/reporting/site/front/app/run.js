@@ -6,7 +6,7 @@
   const cells = (run, document) => {
     const { site } = bench;
     const axis = (name) => bench.decoded(document.cells[name]);
-    const [ids, labels, works, systems] = ["id", "label", "work", "system"].map(axis);
+    const [ids, labels, works, systems, samples] = ["id", "label", "work", "system", "sample"].map(axis);
     const shown = document.metrics.filter((metric) => ["throughput", "latency_p50", "latency_p99", "cold_start", "peak_memory", "peak_device_memory", "energy_per_sample", "largest_batch"].includes(metric.name) || metric.name.startsWith("printed."));
     return bench.table("Cells", [
       { head: "Cell", text: (place) => [bench.link(labels[place], "cell", { run: document.run, id: ids[place] }), h("small", {}, works[place])], sort: (place) => `${works[place]} ${labels[place]}` },
@@ -14,7 +14,7 @@
       { head: "Repeats", text: (place) => [`${document.ok[place]} of ${document.planned[place]} `, document.status[place] !== "ok" && bench.status(document.status[place]), document.disturbed[place] > 0 && bench.chip(`${document.disturbed[place]} disturbed`, "open")], sort: (place) => document.ok[place] },
       ...shown.map((metric) => ({
         head: metric.title, number: true, sort: (place) => metric.v[place],
-        text: (place) => metric.v[place] === null ? "–" : [bench.figure(metric, metric.v[place]), metric.e[place] !== null && h("small", {}, `± ${bench.percent(Math.expm1(metric.e[place] / 1e4))}`)],
+        text: (place) => metric.v[place] === null ? "–" : [bench.figure(bench.counting(metric, samples[place]), metric.v[place]), metric.e[place] !== null && h("small", {}, `± ${bench.percent(Math.expm1(metric.e[place] / 1e4))}`)],
       })),
     ], ids.map((_, place) => place), { name: "Cells of the run", quiet: true });
   };
@@ -45,7 +45,7 @@
       const before = site.runs.host.at.lastIndexOf(site.runs.host.at[run], run - 1);
       return [
         h("p", { class: "eyebrow" }, "Run"), bench.heading(1, name),
-        bench.facts([["Begun", bench.moment(document.created)], ["Host", document.host], ["Matrix", document.matrix], ["Runtime", document.runtime], ["Settings", document.profile], ["Part of", document.cluster], ["Orchestrator", document.orchestrator],
+        bench.facts([["Begun", bench.moment(document.created)], ["Host", document.host], ["Matrix", document.matrix], ["Runtime", document.runtime], ["Settings", document.profile], ["Seed", document.seed], ["Part of", document.cluster], ["Orchestrator", document.orchestrator],
           ["Measured repeats", `${bench.number(site.runs.ok[run])} of ${bench.number(site.runs.planned[run])}`]]),
         h("p", { class: "links" }, before >= 0 && [bench.link("Compare with the run before it on this host", "compare", { kind: "run", a: site.runs.run[before], b: name }), " · "], h("code", {}, bench.commands.run(document.cluster || name))),
         document.warnings.length > 0 && h("details", { class: "warnings" }, h("summary", {}, bench.counted(document.warnings.length, "warning")), h("ul", {}, document.warnings.map((text) => h("li", {}, text)))),

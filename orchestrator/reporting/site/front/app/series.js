@@ -23,7 +23,7 @@
     const many = every.length > 150;
     return bench.frame({
       title: `${bench.capital(metric.title)} of ${one.name} on ${one.host || "–"}`,
-      note: `Each point is a run, its mark the 95 % interval over the repeats. ${changes.length ? "A dashed line is a lasting change, the level before and after it a bar." : "No lasting change was found."}${breaks.length ? " At a dotted line something else is measured: nothing is compared across it." : ""}`,
+      note: `Each point is a run, its mark the 95 % interval over the repeats. ${changes.length ? "A dashed line is a lasting change, the level before and after it a bar." : `No lasting change of ${bench.percent(bench.held(site.index.files.series).min_effect)} or more was found.`}${breaks.length ? " At a dotted line something else is measured: nothing is compared across it." : ""}`,
       draw: (width) => {
         const height = 380, top = 34;
         const time = (point) => new Date(site.runs.created[point.run]);
