@@ -4,7 +4,7 @@ Containers are started by an engine outside the job, so its bounds do not reach 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,16 +56,20 @@ def bounded(inventory: Inventory, bounds: JobBounds | None) -> Inventory:
     if bounds is None:
         return inventory
     memory = min(inventory.memory_bytes, bounds.memory_bytes or inventory.memory_bytes)
-    return replace(inventory, memory_bytes=memory, gpus=tuple(_given(inventory.gpus, bounds)))
+    return replace(inventory, memory_bytes=memory, gpus=given_gpus(inventory.gpus, bounds))
 
 
-def _given(gpus: tuple[Gpu, ...], bounds: JobBounds) -> Iterator[Gpu]:
-    if bounds.gpus is None or (bounds.hides_gpus and len(gpus) == len(bounds.gpus)):
-        yield from gpus
-        return
-    for gpu in gpus:
-        if any(name == str(gpu.index) or (len(name) > 4 and gpu.uuid.startswith(name)) for name in bounds.gpus):
-            yield gpu
+def given_gpus(gpus: Iterable[Gpu], bounds: JobBounds | None) -> tuple[Gpu, ...]:
+    """Return the GPUs of a host that a job was given."""
+    seen = tuple(gpus)
+    if bounds is None or bounds.gpus is None or (bounds.hides_gpus and len(seen) == len(bounds.gpus)):
+        return seen
+    names = bounds.gpus
+    return tuple(
+        gpu
+        for gpu in seen
+        if any(name == str(gpu.index) or (len(name) > 4 and gpu.uuid.startswith(name)) for name in names)
+    )
 
 
 def _listed(text: str) -> Iterator[str]:

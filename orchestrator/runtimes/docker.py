@@ -14,7 +14,7 @@ import docker
 from orchestrator import processes
 from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import gpus
-from orchestrator.devices.job_bounds import JobBounds
+from orchestrator.devices.job_bounds import JobBounds, given_gpus
 from orchestrator.domain import ImageSpec, Status
 from orchestrator.engine import abilities, confinement, containers, gpu_probe, ownership
 from orchestrator.engine import images as engine
@@ -83,7 +83,8 @@ class DockerRuntime:
         image = next((result.image_id for result in results if isinstance(result, Built)), None)
         if image is None:
             return
-        access = gpu_probe.working(self._client, image, [gpu.uuid for gpu in gpus.look().gpus])
+        given = given_gpus(gpus.look().gpus, self._bounds)  # the others may be another job's
+        access = gpu_probe.working(self._client, image, [gpu.uuid for gpu in given])
         if not isinstance(access, GpuAccess):
             remedy = f"{access.remedy}, or select the CPU systems alone"
             raise HostError(f"this engine gives containers no GPUs: {access.reason}; {remedy}")

@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +10,11 @@ from pathlib import Path
 import docker
 import pytest
 
-from orchestrator import images
-from orchestrator.events import ignore
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
-from tests.docker.far_engine import Engine, second_engine
-from tests.gpu.fake_host import STAND_IN, FakeHost
-from tests.required import missing
+from tests.docker.far_engine import Engine
+from tests.gpu.fake_engine import engine_with_gpus, made_toolkit
+from tests.gpu.fake_host import FakeHost
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
-HOOK = "nvidia-container-runtime-hook"
 UUIDS = [f"GPU-{digit * 8}-0000-4000-8000-{digit * 12}" for digit in "ab"]
 MATRIX = """\
 version: 1
@@ -36,29 +29,13 @@ parity: false
 
 @pytest.fixture(scope="module")
 def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the fake hook and the fake driver, for the PATH of an engine."""
-    folder = tmp_path_factory.mktemp("toolkit")
-    compiler = shutil.which("cc") or missing("no C compiler on PATH", "BENCH_REQUIRE_ENGINE")
-    shutil.copy(STAND_IN / HOOK, folder)
-    source, library = STAND_IN / "fake_driver.c", folder / "fake_driver.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-    return folder
+    return made_toolkit(tmp_path_factory.mktemp("toolkit"))
 
 
 @pytest.fixture(scope="module")
 def second(toolkit: Path, engine: docker.DockerClient, base_image: str) -> Iterator[Engine]:
     """An engine that has the hook, and the image of the cell."""
-    file = toolkit / "matrix.yaml"
-    file.write_text(MATRIX)
-    prepared = plan_matrix(MatrixOptions(file=file, base_image=base_image), Host(os.environ))
-    (built,) = images.build(
-        prepared.plan.images, prepared.settings, engine, jobs=1, logs=toolkit, listener=ignore, stop=threading.Event()
-    ).values()
-    assert isinstance(built, images.Built), built
-    with second_engine(programs=toolkit) as second:
-        client = second.client()
-        client.images.load(engine.images.get(built.reference).save(named=built.reference))
-        client.close()
+    with engine_with_gpus(toolkit, MATRIX, engine, base_image) as second:
         yield second
 
 
