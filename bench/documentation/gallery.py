@@ -5,19 +5,20 @@
     python -m bench.documentation.gallery --results DIR --only site
 
 Cells run in virtual environments, on one CPU. The run that is looked at while it is measured is the last one.
+One run is measured under another host name, which takes root, so that two hosts can be compared.
 """
 
 import argparse
 import contextlib
 import io
+import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -26,10 +27,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, DIMMED_MONOKAI, TerminalTheme
 
+from bench.documentation.gallery_runs import AS_IT_IS, MATRIX, NEWER, measure, orchestrator
 from bench.records import ROOT
+from orchestrator.reporting.live.logs import last_line, newest_log
 from orchestrator.reporting.live.screen import Screen, view
 from orchestrator.results.results_folder import runs
-from orchestrator.server.state import Story, last_log_line
+from orchestrator.server.state import Story
 from orchestrator.server.tail import EventTail
 
 PICTURES = ROOT / "docs" / "assets" / "gallery"
@@ -37,17 +40,10 @@ MOST_BYTES = 200_000
 COLUMNS, ROWS = 100, 30
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-OLDER, NEWER = "onnxruntime==1.20.1", "onnxruntime==1.21.1"
-MATRIX = """version: 1
-name: {name}
-systems: {{cpu: {{cpus: 1}}}}
-frameworks: [{release}, openvino==2024.6.0, torch==2.13.0]
-models: [mlp, {{name: lenet, batch_size: [8, 32, 128]}}]
-modes: [infer]
-repeats: 3
-"""
 SCHEMES = ("light", "dark")
 DESKTOP, PHONE = {"width": 1200, "height": 860}, {"width": 390, "height": 844}
+SIZES = (("", DESKTOP, SCHEMES), ("-phone", PHONE, SCHEMES[:1]))
+"""What is added to the name of a picture, the size of the page, and its schemes."""
 MEASURED = 0.5
 """The share of repeats that have ended when a run is looked at."""
 
@@ -63,51 +59,43 @@ class Shown:
     """The element that the picture begins with; empty for the top of the page."""
 
 
+VIEWS = (
+    Shown("overview", "", 760),
+    Shown("behind", "behind?r=lenet&c=openvino&cols=framework", 800),
+    Shown("cell", "cell?run={run}&id={cell}", 900),
+    Shown("blocks", "cell?run={run}&id={cell}", 900, "figure"),
+    Shown("compare", "compare?kind=label&metric=throughput", 900),
+    Shown("compare-hosts", "compare?kind=host&metric=throughput", 900),
+    Shown("all-series", "series", 860),
+    Shown("series", "series?name={series}", 760),
+    Shown("scaling", "scaling", 860),
+    Shown("frontier", "frontier", 860),
+    Shown("pareto", "pareto", 860),
+    Shown("runs", "runs", 520),
+    Shown("run", "run?run={run}", 900),
+    Shown("regression-test", "run?run={test}", 860),
+    Shown("nights", "nights", 760),
+    Shown("searches", "searches", 900),
+    Shown("studies", "claims", 900),
+    Shown("found", "find?q=openvino b32", 560),
+)
+"""Every view of the site."""
+_IS_SHOWN = re.compile(r"^openvino.*/lenet-infer-b32(-|$)")
+"""The cell of which everything is shown."""
+
+
 def site_views(results: Path) -> list[Shown]:
-    """Return every view that these results have something for."""
-    newest = next(run for run in reversed(runs(results)) if not (run.folder / "regression.json").exists())
-    tested = [run for run in runs(results) if (run.folder / "regression.json").exists()]
-    cell = next(each.id for each in newest.plan().cells if "openvino" in each.id and "b32" in each.id)
-    series = quote("onnxruntime-*-cpu/lenet-infer-b32")
-    views = [
-        Shown("overview", "", 760),
-        Shown("behind", "behind?r=lenet&c=openvino&cols=framework", 800),
-        Shown("cell", f"cell?run={newest.name}&id={quote(cell)}", 900),
-        Shown("blocks", f"cell?run={newest.name}&id={quote(cell)}", 900, "figure"),
-        Shown("compare", "compare?kind=label&metric=throughput", 900),
-        Shown("all-series", "series", 860),
-        Shown("series", f"series?name={series}", 760),
-        Shown("scaling", "scaling", 860),
-        Shown("frontier", "frontier", 860),
-        Shown("pareto", "pareto", 860),
-        Shown("runs", "runs", 520),
-        Shown("run", f"run?run={newest.name}", 900),
-        Shown("found", "find?q=openvino b32", 560),
-    ]
-    views += [Shown("regression-test", f"run?run={run.name}", 860) for run in tested[:1]]
-    views += [Shown("searches", "searches", 860)] if list(results.glob("bisect-*/bisect.json")) else []
-    return views + ([Shown("nights", "nights", 700)] if list(results.glob("*/nights")) else [])
-
-
-def orchestrator(*arguments: str) -> list[str]:
-    """Return a command line of the program, for the results of its working folder."""
-    return [sys.executable, "-m", "orchestrator", *arguments]
-
-
-def measure(folder: Path) -> None:
-    """Measure what is compared: two releases, each with two other engines, and then the one against the other."""
-    runtime = ("--runtime", "venv")
-    for name, release in (("older", OLDER), ("newer", NEWER)):
-        (folder / f"{name}.yaml").write_text(MATRIX.format(name="gallery", release=release))
-        subprocess.run(orchestrator("run", "-f", f"{name}.yaml", *runtime), cwd=folder, check=True)
-    subprocess.run(
-        orchestrator(
-            "regress", "-f", "older.yaml", "--baseline", OLDER, "--candidate", NEWER,
-            "--select", "onnxruntime*/mlp*", "--repeats", "4", *runtime,
-        ),
-        cwd=folder,
-        check=False,
-    )  # fmt: skip
+    """Return every view, with the runs of these results in its address."""
+    whole = [run for run in runs(results) if run.plan().name == "gallery"]
+    shown_cells = [(run, cell.id) for run in whole for cell in run.plan().cells if _IS_SHOWN.search(cell.id)]
+    run, cell = shown_cells[-1]
+    names = {
+        "run": run.name,
+        "cell": quote(cell),
+        "series": quote("onnxruntime-*-cpu/lenet-infer-b32"),
+        "test": next(run.name for run in whole if (run.folder / "regression.json").exists()),
+    }
+    return [replace(shown, address=shown.address.format(**names)) for shown in VIEWS]
 
 
 @contextlib.contextmanager
@@ -127,20 +115,20 @@ def look_on(results: Path, folder: Path, browser: Browser) -> None:
     """Measure one more run, and draw the live view and the terminal in the middle of it."""
     (folder / "again.yaml").write_text(MATRIX.format(name="gallery", release=NEWER))
     known = {run.name for run in runs(results)}
-    command = orchestrator("run", "-f", "again.yaml", "--runtime", "venv", "--repeats", "5")
+    command = orchestrator("run", "-f", "again.yaml", "--runtime", "venv", *AS_IT_IS)
     running = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         with serving(folder) as address:
             run = _begun(results, known, running)
             story = _in_its_middle(run, running)
             for scheme in SCHEMES:
-                terminal(browser, story, run, scheme)
-            for name, size, schemes in (("live", DESKTOP, SCHEMES), ("live-phone", PHONE, SCHEMES[:1])):
+                terminal(browser, story, folder, scheme)
+            for suffix, size, schemes in SIZES:
                 for scheme in schemes:
                     with page(browser, size, scheme) as opened:
                         opened.goto(f"{address}#/live")
                         opened.locator(".under-way").first.wait_for()
-                        keep(opened, name, scheme)
+                        keep(opened, f"live{suffix}", scheme)
             running.wait()
     finally:
         running.terminate()
@@ -170,10 +158,11 @@ def _in_its_middle(run: Path, running: subprocess.Popen[bytes]) -> Story:
     raise SystemExit("the run has ended before it was looked at")
 
 
-def terminal(browser: Browser, story: Story, run: Path, scheme: str) -> None:
-    """Draw what the terminal of a run shows at the moment."""
+def terminal(browser: Browser, story: Story, folder: Path, scheme: str) -> None:
+    """Draw what the terminal of a run shows at the moment. Its logs are named from the folder that it works in."""
     console = Console(record=True, width=COLUMNS, height=ROWS, force_terminal=True, file=io.StringIO())
-    console.print(view(story.progress, time.time(), Screen(COLUMNS, ROWS), last_log_line(story, run)))
+    log = last_line(str(folder / newest_log(story.progress)))
+    console.print(view(story.progress, time.time(), Screen(COLUMNS, ROWS), log))
     theme: TerminalTheme = DIMMED_MONOKAI if scheme == "dark" else DEFAULT_TERMINAL_THEME
     text = console.export_html(theme=theme, inline_styles=True, code_format=_TERMINAL)
     with page(browser, DESKTOP, scheme) as opened:
@@ -190,18 +179,15 @@ def draw_site(results: Path, folder: Path, browser: Browser) -> None:
     site = folder / "site"
     subprocess.run(orchestrator("publish", "-o", "site"), cwd=folder, check=True)
     index = (site / "index.html").as_uri()
-    views = site_views(results)
-    for shown in views:
-        for scheme in SCHEMES:
-            with page(browser, {**DESKTOP, "height": shown.height}, scheme) as opened:
-                opened.goto(f"{index}#/{shown.address}")
-                _settled(opened, shown.scroll)
-                keep(opened, shown.name, scheme)
-    for shown in (each for each in views if each.name in {"overview", "cell", "series"}):
-        with page(browser, PHONE, "light") as opened:
-            opened.goto(f"{index}#/{shown.address}")
-            _settled(opened, "")
-            keep(opened, f"{shown.name}-phone", "light")
+    for shown in site_views(results):
+        for suffix, size, schemes in SIZES:
+            for scheme in schemes:
+                with page(
+                    browser, {**size, "height": shown.height if size is DESKTOP else size["height"]}, scheme
+                ) as opened:
+                    opened.goto(f"{index}#/{shown.address}")
+                    _settled(opened, shown.scroll)
+                    keep(opened, f"{shown.name}{suffix}", scheme)
     newest = next(run for run in reversed(runs(results)) if (run.folder / "report" / "index.html").is_file())
     for scheme in SCHEMES:
         with page(browser, {**DESKTOP, "height": 1100}, scheme) as opened:
@@ -212,6 +198,7 @@ def draw_site(results: Path, folder: Path, browser: Browser) -> None:
 
 def _settled(opened: Page, scroll: str) -> None:
     opened.wait_for_selector("main h1")
+    opened.evaluate("document.querySelectorAll('details.night').forEach(night => { night.open = true; })")
     opened.wait_for_timeout(400)
     if scroll:
         opened.locator(scroll).first.evaluate("element => scrollTo(0, element.getBoundingClientRect().top - 120)")

@@ -1,4 +1,4 @@
-"""What the pages of cells, runs and studies say: units, thinned traces, caveats."""
+"""What the pages of cells, runs, studies and searches say: units, thinned traces, caveats, releases."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -63,3 +63,10 @@ def test_a_steady_series_names_the_smallest_change(browser: Browser, site: Path)
     page = visit(browser, site, f"series?name={quote('torch-*-cpu/lenet-train-b200')}").page
 
     assert "No lasting change of 2 % or more was found." in page.locator("figure .about").first.inner_text()
+
+
+def test_a_search_draws_each_release_and_its_changes(browser: Browser, site: Path) -> None:
+    figure = visit(browser, site, VIEWS["searches"]).page.locator("figure").first
+
+    assert figure.locator(".cut").count() == 2
+    assert figure.locator(".level").count() == 7

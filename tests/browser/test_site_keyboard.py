@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.test_results_site import VIEWS, browser, settled, site, visit
+from tests.browser.test_results_site import VIEWS, browser, site, visit
 
 __all__ = ["browser", "site"]
 pytestmark = pytest.mark.browser
@@ -46,16 +46,21 @@ def reach(page: Page, selector: str) -> None:
     raise AssertionError(f"no {selector} is reached by {MOST} tabs")
 
 
+def enter(page: Page) -> None:
+    """Press enter on a link, and wait until the heading of another view is focused."""
+    target = page.evaluate("document.activeElement.getAttribute('href')")
+    page.keyboard.press("Enter")
+    page.wait_for_function("target => location.hash === target && document.activeElement.tagName === 'H1'", arg=target)
+
+
 @pytest.mark.parametrize("path", LINKS)
 def test_tab_and_enter_open_every_view(browser: Browser, site: Path, path: str) -> None:
     page = visit(browser, site, VIEWS["run"]).page
     reach(page, f"nav a[data-path='{path}']")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**#/{path}")
-    settled(page)
+    enter(page)
 
+    assert page.url.endswith(f"#/{path}")
     assert page.locator("h1").inner_text() == LINKS[path]
-    assert page.evaluate("document.activeElement.tagName") == "H1"
 
 
 @pytest.mark.parametrize("place", DEEPER)
@@ -63,12 +68,8 @@ def test_tab_and_enter_lead_further(browser: Browser, site: Path, place: str) ->
     view, selector = DEEPER[place]
     page = visit(browser, site, VIEWS.get(view, view)).page
     reach(page, selector)
-    target = page.evaluate("document.activeElement.getAttribute('href')")
-    page.keyboard.press("Enter")
-    page.wait_for_function("target => location.hash === target", arg=target)
-    settled(page)
+    enter(page)
 
-    assert page.evaluate("document.activeElement.tagName") == "H1"
     assert page.locator("h1").inner_text() not in {"Not here", "Cannot be shown"}
 
 
@@ -90,8 +91,7 @@ def test_the_search_field_finds_a_cell_anywhere(browser: Browser, site: Path) ->
 
     assert page.get_by_role("status").inner_text() == "1 cell and 0 runs with “torch b512”"
     reach(page, "main tbody a")
-    page.keyboard.press("Enter")
-    settled(page)
+    enter(page)
     assert page.locator("h1").inner_text() == "torch 2.13.0 lenet-train-b512 on cpu"
 
 

@@ -80,12 +80,23 @@ def _search(folder: str, record: Bisection | EarlierBisection) -> Document:
 
 
 def _values(record: Bisection) -> list[list[object]]:
-    """Return the values of each release in all blocks of the search over releases."""
+    """Return the values of each release in all blocks of the search over releases.
+
+    Rounds have the texts of environments, and the first one of a Python has all its releases in their order.
+    """
+    chain = record.asked.chain
+    releases = {span.python: span.of(record.releases) for span in chain.spans} if chain else {"": record.releases}
+    names: dict[str, dict[str, str]] = {}
     values: dict[str, list[float | None]] = {release: [] for release in record.releases}
     for measured in record.rounds:
-        for block in measured.values if not measured.change else ():
-            for release, value in zip(measured.releases, block, strict=True):
-                values.setdefault(release, []).append(value)
+        if measured.change:
+            continue
+        first = zip(measured.releases, releases.get(measured.python, ()), strict=False)
+        named = names.setdefault(measured.python, dict(first))
+        for block in measured.values:
+            for text, value in zip(measured.releases, block, strict=True):
+                if text in named:
+                    values[named[text]].append(value)
     return [[release, numbers(of_release)] for release, of_release in values.items()]
 
 
