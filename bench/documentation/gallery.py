@@ -43,7 +43,7 @@ FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-ne
 SCHEMES = ("light", "dark")
 DESKTOP, PHONE = {"width": 1200, "height": 860}, {"width": 390, "height": 844}
 SIZES = (("", DESKTOP, SCHEMES), ("-phone", PHONE, SCHEMES[:1]))
-"""What is added to the name of a picture, the size of the page, and its schemes."""
+"""The addition to the name of a picture, the size of the page, and its schemes."""
 MEASURED = 0.5
 """The share of repeats that have ended when a run is looked at."""
 
