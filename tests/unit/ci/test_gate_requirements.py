@@ -17,6 +17,6 @@ def test_the_gate_skips_nothing_for_want_of_a_tool() -> None:
     named = {name for text in texts for name in re.findall(r'"(BENCH_REQUIRE_[A-Z_]+)"', text)}
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
-    assert named - ELSEWHERE.keys() == {name for name in named if f"{name}=1" in gate}
+    assert named - ELSEWHERE.keys() <= {name for name in named if f"{name}=1" in gate}
     for name, place in ELSEWHERE.items():
         assert f"{name}=1" in (ROOT / place).read_text(encoding="utf-8")
