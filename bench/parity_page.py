@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import Any
 
 from bench.records import where
-from orchestrator import modes, resources
+from orchestrator import modes
 from orchestrator.analysis.parity.work import WorkParity
-from orchestrator.catalog import load, load_models
+from orchestrator.catalog.shipped import shipped_catalog, shipped_models
 
 MODES = modes.OF_MODELS
 MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
@@ -66,23 +66,26 @@ def _of_engines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the section of serving engines, if anything of it was checked."""
     if not rows:
         return
-    names = dict.fromkeys(row["model"] for row in rows)
-    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
+    names, sides, same = _contents(rows)
     yield from ("", "## Serving engines", "")
     yield f"Inference of {len(names)} models in {', '.join(sides)}."
-    yield from (f"Of {len(rows)} pairs with an engine, {len(same)} do the same work.", "")
-    every = load_models(resources.BENCHMARKS / "models")
-    yield from _left_out("Models", [name for name in every if name not in TRANSFORMERS], names)
+    yield from (f"Of {len(rows)} pairs with an engine, {same} do the same work.", "")
+    yield from _left_out("Models", [name for name in shipped_models() if name not in TRANSFORMERS], names)
     yield from _left_out("Frameworks", _frameworks(), {side.split(" ")[0] for side in sides})
     yield from _table([(name, [row for row in rows if row["model"] == name]) for name in sorted(names)])
     yield from _exceptions(rows, "###")
 
 
+def _contents(rows: list[dict[str, Any]]) -> tuple[list[str], list[str], int]:
+    """Return the models and the sides of pairs, and the number of pairs that do the same work."""
+    names = dict.fromkeys(row["model"] for row in rows)
+    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
+    return [*names], [*sides], sum(row["work"] == WorkParity.SAME.value for row in rows)
+
+
 def _frameworks() -> list[str]:
     """Return the frameworks of the catalog that compute models and are no backend alone."""
-    entries = load(resources.IMAGES / "catalog").entries
-    return [name for name, entry in entries.items() if entry.computes and entry.builder]
+    return [name for name, entry in shipped_catalog().entries.items() if entry.computes and entry.builder]
 
 
 def _left_out(what: str, every: Sequence[str], checked: Collection[str]) -> Iterator[str]:
@@ -96,13 +99,11 @@ def _of_transformers(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the section of networks of attention, if any of them was checked."""
     if not rows:
         return
-    names = dict.fromkeys(row["model"] for row in rows)
-    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other"))
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
+    names, sides, same = _contents(rows)
     yield from ("", "## Transformers", "")
     yield f"{' and '.join(f'`{name}`' for name in names)}, each at its first size, in {', '.join(sides)}."
     yield "Serving engines are in pairs of inference alone."
-    yield from (f"Of {len(rows)} pairs, {len(same)} do the same work.", "")
+    yield from (f"Of {len(rows)} pairs, {same} do the same work.", "")
     yield from _table([(name, [row for row in rows if row["model"] == name]) for name in names])
     yield from _exceptions(rows, "###")
 
@@ -111,12 +112,11 @@ def _of_exporters(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the section of files by exporters of frameworks, if any of them was checked."""
     if not rows:
         return
-    names = dict.fromkeys(row["model"] for row in rows)
-    sides = dict.fromkeys(row[side] for row in rows for side in ("one", "other") if " on " in row[side])
-    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
+    names, every_side, same = _contents(rows)
+    sides = [side for side in every_side if " on " in side]
     yield from ("", "## Files by exporters of frameworks", "")
     yield f"{', '.join(f'`{name}`' for name in names)}, each compared with the same engine on our own file."
-    yield f"Of {len(rows)} pairs, {len(same)} do the same work."
+    yield f"Of {len(rows)} pairs, {same} do the same work."
     yield ""
     yield from _left_out("Models", EXPORTED, names)
     yield from _table([(side, [row for row in rows if side in {row["one"], row["other"]}]) for side in sides])

@@ -1,4 +1,4 @@
-"""What the pages of cells, runs, studies and searches say: units, thinned traces, caveats, releases."""
+"""Pages of cells, runs, studies and searches: units, thinned traces, caveats, releases."""
 
 from pathlib import Path
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""What the site over all runs compares, in a real browser: what it keeps apart, and what an address holds."""
+"""Comparisons of the site over all runs, in a real browser: what it keeps apart, and what an address holds."""
 
 import json
 import random

@@ -18,7 +18,7 @@ LAST = "On a server without internet"
 JUDGED = {"regress": {0, 1}, "anonymise": {0, 1}, "bisect": {0, 1}}
 """Statuses of commands that judge, by their word: 1 is worse, or not shown to be the same."""
 FEW = ("--good onnxruntime==1.16.3", "--good onnxruntime==1.20.1 --max-blocks 6")
-"""What is replaced in the search, so that it has three releases."""
+"""Replacements in the search, so that it has three releases."""
 
 
 def typed_in(section: str) -> list[str]:

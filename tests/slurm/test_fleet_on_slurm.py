@@ -18,7 +18,7 @@ SMALL = {
     "matrix.yaml ": "matrix.yaml --rounds 3 --runtime host ", "node[1-8]": "node[1-3]", "--rounds 12": "--rounds 3",
     "'torch-*-cpu/lenet-infer-*'": "'noop-*' --runtime host",
 }  # fmt: skip
-"""What differs from the page: this cluster has three nodes, and no framework."""
+"""Differences from the page: this cluster has three nodes, and no framework."""
 JUDGED = {0, 3}
 """The exit statuses of a check. A node may be unlike the others, which share two processors."""
 

@@ -21,7 +21,7 @@ def questions_of(path: Path) -> Iterator[str]:
             yield f"{path}:{node.lineno}: {str(node.value.value).partition(chr(10))[0]}"
 
 
-@pytest.mark.parametrize("folder", ["orchestrator", "benchmarks", "bench"])
+@pytest.mark.parametrize("folder", ["orchestrator", "benchmarks", "bench", "tests"])
 def test_docstrings_begin_with_no_question(folder: str) -> None:
     paths = [path for path in (ROOT / folder).rglob("*.py") if "public_scripts" not in path.parts]
 

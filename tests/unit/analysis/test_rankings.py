@@ -32,7 +32,7 @@ def test_looks_end_at_the_most_blocks(most: int, expected: tuple[int, ...]) -> N
 
 
 def test_levels_are_those_of_the_looks_taken() -> None:
-    """What has not been looked at has spent nothing, and an early look between two usual ones spends its part."""
+    """A cell that was not looked at has spent nothing, and an early look between two usual ones spends its part."""
     usual = RankingLooks((6, 8), 64).levels(28)
     early = RankingLooks((6, 7, 8), 64).levels(28)
 

@@ -1,4 +1,4 @@
-"""What `plan --for` says of stored runs."""
+"""The answers of `plan --for` to stored runs."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_time_is_that_of_the_stored_containers(tmp_path: Path) -> None:
 
 
 def test_quiet_containers_take_more_blocks_each(tmp_path: Path) -> None:
-    """Where blocks scatter and containers do not, long containers are cheaper than many; else the other way round."""
+    """Long containers are cheaper than many if blocks scatter and containers do not; else the other way round."""
     noisy_blocks, noisy_containers = Scatter(block=0.08), Scatter(block=0.002, container=0.03)
     store(tmp_path, "20260101T000000Z-0001", planned("blocks").cells, noisy_blocks, 20)
     store(tmp_path, "20260102T000000Z-0002", planned("containers").cells, noisy_containers, 20)

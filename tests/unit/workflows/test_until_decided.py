@@ -95,7 +95,7 @@ def test_a_budget_ends_the_run_before_the_next_block(tmp_path: Path) -> None:
 
 
 def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
-    """What the early look at seven blocks did not spend of α is left for the looks to come."""
+    """The α that the early look at seven blocks did not spend is left for the looks to come."""
     ranked = RankedRun(tmp_path / "run", "ab", Bench(rate=noisy))
     ranked.begin(asked(most_blocks=12, budget_s=15.0))
     ranked.go_on()

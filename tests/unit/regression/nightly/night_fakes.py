@@ -61,7 +61,7 @@ def regression(tonight: Tonight, *pairs: JudgedPair, complete: bool = True) -> R
 
 
 def anchored(pair: JudgedPair, *, anchor: str = "1.4.1") -> Anchored:
-    """What is found of a release next to the anchor."""
+    """The finding on a release next to the anchor."""
     return Anchored(anchor=side(anchor), tolerance=0.05, pairs=(pair,))
 
 
@@ -96,7 +96,7 @@ class World:
     anchored: dict[str, JudgedPair] = field(default_factory=dict)
     """By release: what is found of it next to the anchor."""
     itself: Sequence[JudgedPair] | OrchestratorError | None = None
-    """What is found of the baseline against itself; None if no night measures it."""
+    """The finding on the baseline against itself; None if no night measures it."""
     judged_names: list[str] = field(default_factory=list)
     """The names that were judged in place of the baseline."""
     nights: int = 0

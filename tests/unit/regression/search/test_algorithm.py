@@ -209,7 +209,7 @@ def test_a_release_that_always_fails_later_ends_undecided() -> None:
 def test_a_stopped_search_asks_the_same_next(
     steps: dict[str, float], broken: set[str], every: bool, stopped_after: int
 ) -> None:
-    """What is asked next follows from the answers alone."""
+    """The next question follows from the answers alone."""
     host = SimulatedHost(stepping(steps), broken=sorted(broken), deviation=0.01)
     answers: list[RoundAnswer] = []
 

@@ -77,7 +77,7 @@ def metrics(regression: Regression) -> dict[str, Judged]:
 
 
 def test_a_printed_figure_decides(tmp_path: Path, pairing: Pairing) -> None:
-    """What a script prints is judged in its direction, by the median of a repeat, and an alarm is confirmed."""
+    """A printed figure is judged in its direction, by the median of a repeat, and an alarm is confirmed."""
     runtime = PrintingBench(step_ms=steady(**{"4.45.0": 1.2}))
     regression = try_out(tmp_path / "run", pairing, runtime, rules_of(pairing))
 

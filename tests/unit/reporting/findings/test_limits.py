@@ -1,4 +1,4 @@
-"""What limits the intervals of a run, and what a report says of it."""
+"""The limits of the intervals of a run, and the words of a report on them."""
 
 from dataclasses import replace
 from pathlib import Path

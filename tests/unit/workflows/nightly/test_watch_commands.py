@@ -98,7 +98,7 @@ def test_small_losses_add_up_to_one_alarm(rig: Callable[[str], Rig]) -> None:
 
 
 def test_an_idle_night_is_judged_blind(rig: Callable[[str], Rig]) -> None:
-    """What the judge reads has the other name, and the night's record what was behind it."""
+    """The files that the judge reads have the other name, and the night's record what was behind it."""
     watched = rig("self_test: true\n")
     found = watched.night()
 

@@ -86,7 +86,7 @@ def test_releases_of_package_are_searched(slower: Host, command: Program, tmp_pa
 
 @pytest.mark.parametrize("slower", ["blas"], indirect=True)
 def test_what_moved_with_package_is_named(slower: Host, command: Program) -> None:
-    """What a release of the package brought is searched with the package itself held back."""
+    """Dependencies that a release of the package brought are searched with the package itself held back."""
     _, out, _ = command(*ASKED)
 
     assert "First changed in numpy 1.20.0" in out

@@ -84,9 +84,9 @@
 
     // A metric as these rows count it: the throughput of a generation is in tokens.
     site.counted = (metric, some) => {
-      if (metric.unit !== "samples/s" || !cells.sample) return metric;
-      const samples = [...new Set(some.map((row) => site.cellAxis(cellOf[row], "sample")))].sort();
-      return samples.length ? { ...metric, unit: samples.map((sample) => `${sample}s/s`).join(" or ") } : metric;
+      const samples = new Set(some.map((row) => site.cellAxis(cellOf[row], "sample")));
+      const units = new Set([...samples].sort().map((sample) => bench.counting(metric, sample).unit));
+      return units.size ? { ...metric, unit: [...units].join(" or ") } : metric;
     };
 
     site.figure = (metric, row, value) => bench.figure(site.counted(metric, [row]), value);
