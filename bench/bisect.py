@@ -10,8 +10,8 @@ The tolerance is not the default of 2 %: on a small host releases scatter so muc
 The figure says what lies beyond 2 %. Twelve blocks of a step decide it at a scatter of 2 %; a step that they leave
 undecided is named as that.
 
-A launch times 40 blocks and no single steps. Other tenants of a shared host slow it down for seconds, which the median
-of 40 blocks outlasts and that of ten often does not. The time that this takes is less than that of more launches.
+A launch times 80 blocks and no single steps. Other tenants of a shared host slow it down for seconds at a time, which
+the median of ten blocks follows and that of 80 outlasts. Longer launches take less time than more of them would.
 """
 
 import argparse
@@ -36,7 +36,7 @@ version: 1
 systems: {cpu: {cpus: 1, memory: 4g}}
 frameworks: [mxnet==1.9.1]
 models: [lenet]
-blocks: 40
+blocks: 80
 latency_steps: 0
 """
 TOLERANCE, DEFAULT = 0.05, BY_NAME["throughput"].tolerance
