@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from tests.until import has_ended, until
 _CONTROL = ROOT / ".ci" / "slurm"
 _PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "scontrol", "srun")
 _NOTHING_MORE = "# no more settings\n"
+_FIRST_JOB = re.compile(r"^FirstJobId=(\d+)$", re.MULTILINE)
+_NUMBERS_OF_A_TEST = 1000
 
 
 def missing() -> str:
@@ -72,6 +75,20 @@ class SlurmCluster:
         pid = self.pid(daemon)
         os.kill(pid, signal.SIGKILL)
         until(lambda: has_ended(pid))
+        if daemon == "slurmctld":
+            self._skip_numbers()
+
+    def _skip_numbers(self) -> None:
+        """Let the next controller give no number that the last one gave and did not save.
+
+        A node that still knows a job of that number is drained, and the new job is cancelled, whatever test it is of.
+        """
+        path = self.folder / "slurm.conf"
+        text, found = _FIRST_JOB.subn(
+            lambda match: f"FirstJobId={int(match[1]) + _NUMBERS_OF_A_TEST}", path.read_text()
+        )
+        assert found == 1, text
+        path.write_text(text)
 
     def end(self, daemon: str) -> None:
         """End a daemon as its service does. A controller that is killed takes jobs that have just ended for running.
