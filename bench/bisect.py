@@ -138,7 +138,9 @@ def _compared(values: Sequence[tuple[float, float]], family: int) -> Comparison 
 def figure(record: Bisection, what: Bisected = MXNET) -> dict[str, Any]:
     """Return the figure on whether both name the same releases, and on the launches of the search."""
     brute = brute_force(record)
-    named = sorted(span.after for span in (record.found.releases.changes if record.found else ()))
+    found = record.found.releases if record.found else None
+    named = sorted(span.after for span in (found.changes if found else ()))
+    open_steps = [span.after for span in (found.unsettled if found else ())]
     verdicts = {after: compared.verdict if compared else Verdict.INCONCLUSIVE for after, compared in brute.items()}
     wanted = sorted(after for after, verdict in verdicts.items() if verdict in CHANGED)
     undecided = [after for after, verdict in verdicts.items() if verdict is Verdict.INCONCLUSIVE]
@@ -147,8 +149,9 @@ def figure(record: Bisection, what: Bisected = MXNET) -> dict[str, Any]:
     values = {after: [each.ratio, each.low, each.high] if each else [None] * 3 for after, each in brute.items()}
     return {
         "name": f"bisect --all beside brute force over {what.what}",
-        "text": f"bisect: {listed(named)} ({launches} launches, and {moves} for what moved); brute force by the same "
-        f"blocks: {listed(wanted)}; undecided by brute force: {listed(undecided)}; {beside_the_default(values)}",
+        "text": f"bisect: {listed(named)} ({launches} launches, and {moves} for what moved), "
+        f"undecided {listed(open_steps)}; brute force by the same blocks: {listed(wanted)}, "
+        f"undecided {listed(undecided)}; {beside_the_default(values)}",
         "wanted": what.wanted,
         "within": named == wanted and (bool(wanted) or not what.has_change) and launches <= what.most_launches,
         "values": values,
