@@ -51,7 +51,8 @@ def test_brute_force_takes_the_blocks_of_the_search(tmp_path: Path) -> None:
     row = bisect.figure(record)
 
     assert row["within"], row["text"]
-    assert row["text"].startswith(f"bisect: 1.5.1, 1.8.0 ({record.launches} launches, and 0 for what moved), undecided none; ")
+    launches = f"{record.launches} launches, and 0 for what moved"
+    assert row["text"].startswith(f"bisect: 1.5.1, 1.8.0 ({launches}), undecided none; ")
     assert "brute force by the same blocks: 1.5.1, 1.8.0, undecided none" in row["text"]
     assert list(row["values"]) == [release for release in RELEASES[1:] if release != "1.4.1"]
 
