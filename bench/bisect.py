@@ -10,8 +10,8 @@ The tolerance is not the default of 2 %: on a small host releases scatter so muc
 The figure says what lies beyond 2 %. Twelve blocks of a step decide it at a scatter of 2 %; a step that they leave
 undecided is named as that.
 
-A launch times 80 blocks and no single steps. Other tenants of a shared host slow it down for seconds at a time, which
-the median of ten blocks follows and that of 80 outlasts. Longer launches take less time than more of them would.
+A launch times 80 blocks and no single steps. On a shared host a CPU may be slow for seconds at a time, which the median
+of ten blocks follows and that of 80 outlasts.
 """
 
 import argparse

@@ -1,15 +1,15 @@
 """The cost of being looked at: a run with three viewers of its live page, against the same run with nobody there.
 
-    python -m bench.serve [--pairs 18] [--only torch] [--runtime host]
+    python -m bench.serve [--pairs 24] [--only torch] [--runtime host]
 
 Both sides are repeats of one run, in a new random order for each pair. A server of the results folder lives meanwhile,
 and three clients read its stream. For a repeat without viewers, both are stopped by a signal, and go on for the next
 one with them. The run writes its events as the command does, and takes turns on the host, so that the site is brought
 up to date between repeats. Each repeat with viewers must have been told of by every one of the three.
 
-MXNet is looked at by default: its launches on one CPU scatter by 1 %. Where the two CPUs of a virtual machine are at
-times two threads of one core, whole launches on both of them are slower by a quarter (PyTorch) or by half (MXNet), and
-no counter shows it. There, give all of this one CPU: `taskset -c 0 python -m bench serve`.
+MXNet is looked at by default: its launches on one CPU scatter by 1 %. On both CPUs of a small virtual machine, some
+launches were slower by a quarter (PyTorch) or by two fifths (MXNet), with viewers and without, and no counter showed
+it. There, give all of this one CPU: `taskset -c 0 python -m bench serve`.
 """
 
 import argparse
@@ -46,8 +46,8 @@ from orchestrator.runtimes.venv import VenvRuntime
 from orchestrator.workflows.host import places
 
 BAR = (0.99, UNBOUNDED)
-VIEWERS, PAIRS, BATCH = 3, 18, 200
-# The median of so many blocks outlasts what other tenants of a shared host do for seconds at a time.
+VIEWERS, PAIRS, BATCH = 3, 24, 200
+# The median of so many blocks outlasts a CPU of a shared host that is slow for seconds at a time.
 LASTING = Duration(blocks=80, latency_steps=0)
 FRAMEWORKS = {
     "torch": Framework("torch", "2.13.0", python="3.11"),
