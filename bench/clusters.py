@@ -174,7 +174,9 @@ def main() -> None:
     names = ("floor", "queries", "plan", "kills", "groups")
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     parser.add_argument("--nodes", type=int, nargs="+", default=NODES, help="of the clusters for the groups that sleep")
-    parser.add_argument("--sleep", type=float, default=sleeping_groups.SLEEP_S, help="seconds of one of their repeats")
+    parser.add_argument(
+        "--sleep", type=float, default=sleeping_groups.SLEEP_S, help="seconds of one of their repeats, about"
+    )
     options = parser.parse_args()
     if reason := slurm_cluster.missing():
         raise SystemExit(reason)

@@ -43,6 +43,9 @@ models:
 modes: [train, infer]
 repeats: {repeats}
 parity: false
+# A host whose CPUs are slow for seconds at a time, which no counter shows, is evened out by a longer launch.
+blocks: 40
+latency_steps: 0
 """
 
 
