@@ -234,8 +234,10 @@ def _by_whole_numbers(values: npt.NDArray[np.generic], use: Use) -> tuple[Role, 
     import numpy as np  # noqa: PLC0415
 
     flat = values.ravel()
-    if flat.dtype == bool or flat.size <= _FEW:
+    if flat.size <= _FEW:
         return Role.DECIDING, str(use)
+    if flat.dtype == bool:  # as a mask of what comes later, or one of weights that were cut off
+        return (Role.DECIDING, "a mask") if _is_triangular(values) else (Role.UNSURE, f"a mask at {use}")
     steps = np.unique(np.diff(flat.astype(np.int64)))
     if len(steps) == 1:
         return Role.DECIDING, "a range of numbers"
