@@ -1,9 +1,10 @@
-"""Throughput of anonymous networks against that of their originals, of five public architectures.
+"""Anonymous networks against their originals, of five public architectures: what is left, and the throughput.
 
     python -m bench.anonymised [--only resnet bert] [--pairs 20]
 
 The architectures are exported with random weights by PyTorch and Transformers, in an environment that is made for it.
 `orchestrator anonymise` makes each anonymous and measures both networks in the newest known release of ONNX Runtime.
+What is left is searched for in the bytes of the new file, without the roles that the command gave the tensors.
 """
 
 import argparse
@@ -12,16 +13,27 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.pairs import Ratio, compare, emit
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from bench.pairs import Ratio, compare
 from orchestrator.domain import Status
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 
 BAR = (0.98, 1.02)
 NAMES = ("resnet", "mobilenet", "vit", "bert", "gpt2")
+SHORTENED = {"vit": "four layers", "bert": "four layers", "gpt2": "four layers"}
+SHORTEST_NAME = 6
+"""Letters of a name that is searched for. Shorter ones are found by chance among numbers."""
+FEWEST_VALUES = 17
+"""Different numbers that a tensor has at least which these architectures could have learned."""
 PACKAGES = ("torch==2.13.0", "transformers==4.49.0", "onnx>=1.20")
 EXPORTS = Path(__file__).parent / "handwritten" / "architectures.py"
 
@@ -59,6 +71,50 @@ def ratio(folder: Path, name: str, data: dict[str, Any], pairs: int) -> Ratio:
     )  # fmt: skip
 
 
+def left(original: onnx.ModelProto, content: bytes) -> tuple[list[str], int, int]:
+    """Return the names and learned tensors of a network that are in the bytes of a file, and how many there are.
+
+    Every tensor of real numbers with many different values could have been learned in these architectures.
+    """
+    own = {schema.name for schema in onnx.defs.get_all_schemas()}
+    names = {name for name in named(original.graph) if len(name) >= SHORTEST_NAME and name not in own}
+    learned = {name: values for name, values in stored(original.graph) if len(np.unique(values)) >= FEWEST_VALUES}
+    found = [name for name in sorted(names) if name.encode() in content]
+    found += [f"the numbers of {name}" for name, values in learned.items() if values.tobytes() in content]
+    return found, len(names), len(learned)
+
+
+def named(graph: onnx.GraphProto) -> Iterator[str]:
+    """Yield the names of everything in a graph."""
+    yield graph.name
+    yield from (each.name for each in (*graph.input, *graph.output, *graph.value_info, *graph.initializer))
+    for node in graph.node:
+        yield from (node.name, *node.input, *node.output)
+
+
+def stored(graph: onnx.GraphProto) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    """Yield the tensors of real numbers that a graph stores."""
+    constants = ((node.output[0], each.t) for node in graph.node for each in node.attribute if each.HasField("t"))
+    for name, tensor in (*((each.name, each) for each in graph.initializer), *constants):
+        values = numpy_helper.to_array(tensor)
+        if values.dtype.kind == "f":
+            yield name, values
+
+
+def remainder(folder: Path, name: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of what is left of an architecture in its anonymous file."""
+    content = Path(folder, data["file"]).read_bytes()
+    found, names, learned = left(onnx.load(folder / f"{name}.onnx"), content)
+    of = f"{name} of {SHORTENED[name]}" if name in SHORTENED else name
+    return {
+        "name": f"anonymous {of}: left of the original",
+        "text": f"{len(found)} of {names} names and {learned} learned tensors{': ' if found else ''}"
+        f"{', '.join(found[:3])}; {len(data['replaced'])} tensors replaced, {len(data['kept'])} kept",
+        "wanted": "0",
+        "within": not found,
+    }
+
+
 def both_sides(run: Run, pairs: int) -> tuple[list[float], list[float]]:
     """Return the throughput of the anonymous network and of the original in each block that has both."""
     cells = {cell.workload.model: cell.id for cell in run.plan().cells}
@@ -83,7 +139,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-anonymised-", dir="/var/tmp") as folder:
         place = Path(folder)
         exported(place, options.only)
-        emit([ratio(place, name, anonymised(place, name, options.pairs), options.pairs) for name in options.only])
+        rows: list[dict[str, Any]] = []
+        for name in options.only:
+            data = anonymised(place, name, options.pairs)
+            found = ratio(place, name, data, options.pairs)
+            rows += [asdict(found) | {"within": found.within}, remainder(place, name, data)]
+        print(json.dumps(rows))
 
 
 if __name__ == "__main__":
