@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from orchestrator.domain import Status
 from orchestrator.resources import ROOT
 
 TEST = "tests/slurm/test_random_kills.py"
@@ -26,6 +27,11 @@ class KilledRun:
     """The outcomes of its repeats after the kill and before it was resumed, by status."""
     is_complete: bool
     """It ended with nothing lost and nothing doubled."""
+
+    @property
+    def is_typed(self) -> bool:
+        """Return true if every outcome has a status of the contract."""
+        return set(self.statuses) <= set(Status)
 
 
 def killed_runs(report: str) -> list[KilledRun]:
@@ -58,8 +64,17 @@ def as_row(runs: list[KilledRun]) -> dict[str, Any]:
     return {
         "name": "random kills of a run on Slurm, resumed",
         "text": f"{complete} of {len(runs)} runs complete with nothing lost or doubled; kills: {kills}; the outcomes "
-        f"before `--resume`: {ends}",
+        f"before `--resume`: {ends}; {_failed(runs)}",
         "value": complete,
         "wanted": f"{RUNS} of {RUNS}, each outcome typed",
-        "within": complete == len(runs) == RUNS,
+        "within": complete == len(runs) == RUNS and all(run.is_typed for run in runs),
     }
+
+
+def _failed(runs: list[KilledRun]) -> str:
+    """Return how many repeats were recorded as `failed` after a kill of each kind."""
+    failed: Counter[str] = Counter()
+    for run in runs:
+        failed[run.victim] += run.statuses.get(Status.FAILED, 0)
+    counts = ", ".join(f"{count} after that of a {victim}" for victim, count in sorted(failed.items()))
+    return f"`failed`: {counts}"

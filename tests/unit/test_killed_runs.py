@@ -27,6 +27,19 @@ def test_all_twenty_runs_have_to_be_complete() -> None:
 
     assert row["within"]
     assert "20 of 20 runs complete" in row["text"]
-    assert "20 of a node; the outcomes before `--resume`: 40 `not_run`, 80 `ok`" in row["text"]
+    assert "20 of a node; the outcomes before `--resume`: 40 `not_run`, 80 `ok`; " in row["text"]
     assert not as_row([NODE] * 19)["within"]
     assert not as_row([NODE] * 19 + [KilledRun("job", {}, is_complete=False)])["within"]
+
+
+def test_what_failed_is_counted_by_what_was_killed() -> None:
+    job = KilledRun("job", {"ok": 5, "failed": 1}, is_complete=True)
+
+    assert as_row([NODE] * 18 + [job] * 2)["text"].endswith("`failed`: 2 after that of a job, 0 after that of a node")
+
+
+def test_an_outcome_without_a_type_is_told() -> None:
+    unknown = KilledRun("node", {"ok": 5, "": 1}, is_complete=True)
+
+    assert not unknown.is_typed
+    assert not as_row([NODE] * 19 + [unknown])["within"]
