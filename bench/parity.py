@@ -1,9 +1,9 @@
 """Parity over all comparable pairs of catalog entries at hand, with `docs/parity.md` and the figures behind it.
 
 Each framework's image is built if it does not exist. Then every model is checked in it as a run does it, and every pair
-is judged as a report does it, for training and for inference. LeNet is also checked with other options of each
-framework, which are compared with its defaults. Every model in serving engines is compared with frameworks, and files
-that exporters of frameworks write with ours.
+is judged as a report does it, for training, inference and generation. LeNet is also checked with other options of each
+framework, which are compared with its defaults. Every model in serving engines is compared with every framework, and
+files that exporters of frameworks write with ours.
 Nothing is timed. A new check replaces only its own figures.
 """
 
@@ -51,10 +51,10 @@ FRAMEWORKS = (
     *("mxnet==1.5.1", "mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"),
     *("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"),
 )
-WITH_ATTENTION = (
-    *("torch==2.13.0", "tensorflow==2.21.0", "jax==0.12.0.1", "mxnet==1.9.1"),
-    *(f"keras3==3.15.1 on {backend}" for backend in ("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1")),
-)
+KERAS_3 = tuple(f"keras3==3.15.1 on {backend}" for backend in ("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"))
+WITH_ATTENTION = ("torch==2.13.0", "tensorflow==2.21.0", "jax==0.12.0.1", "mxnet==1.9.1", *KERAS_3)
+BESIDE_ENGINES = (*FRAMEWORKS, "keras==2.2.4 on tensorflow==1.13.1", *KERAS_3, "scikit-learn==1.9.1")
+"""A release of every framework that computes models. scikit-learn infers alone, and no model but the simplest."""
 ENGINES = ("onnxruntime==1.32.0", "openvino==2026.4.1")
 OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("mxnet==1.9.1", "hybridize", (True, False)),
@@ -160,7 +160,9 @@ def main() -> None:
     parser.add_argument(
         "--models", nargs="+", metavar="MODEL", help="with --only engines or exporters: these of the models alone"
     )
-    parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")
+    parser.add_argument(
+        "--frameworks", nargs="+", metavar="PIN", help="in place of the usual ones; beside engines, of every framework"
+    )
     parser.add_argument("--runtime", choices=("docker", "venv"), default="docker", help="where the checks run")
     parser.add_argument("--cpus", type=int, default=2, help="CPUs of a check (default 2)")
     parser.add_argument("--keep", type=Path, help="folder for the checks, which are not made again if they are there")
@@ -181,7 +183,7 @@ def main() -> None:
             elif name == "options":
                 pairs = _with_options(Path(scratch), folder, runtime)
             else:
-                planned = plan(arguments.frameworks, [name], Path(scratch), cpus=arguments.cpus)
+                planned = plan(arguments.frameworks or FRAMEWORKS, [name], Path(scratch), cpus=arguments.cpus)
                 pairs = check(planned, folder, runtime)
             figures[name] = {"measured": conditions(), "pairs": pairs}
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
@@ -190,11 +192,20 @@ def main() -> None:
 
 
 def _of_attention(scratch: Path, folder: Path, runtime: Runtime, cpus: int) -> list[dict[str, Any]]:
-    """Return the comparisons of networks of attention, between frameworks and of inference with engines too."""
+    """Return the comparisons of networks of attention, between frameworks and with engines too."""
     planned = plan((*WITH_ATTENTION, *ENGINES), TRANSFORMERS, scratch, cpus=cpus)
-    engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
-    pairs = check(planned, folder, runtime)
-    return [row for row in pairs if row["mode"] == "infer" or not {row["one"], row["other"]} & engines]
+    return without_training_engines(check(planned, folder, runtime), engine_labels(planned))
+
+
+def engine_labels(planned: Plan) -> Set[str]:
+    """Return the labels of the serving engines of a plan."""
+    names = {engine.partition("==")[0] for engine in ENGINES}
+    return {cell.framework.label for cell in planned.cells if cell.framework.name in names}
+
+
+def without_training_engines(pairs: Sequence[dict[str, Any]], engines: Set[str]) -> list[dict[str, Any]]:
+    """Return the comparisons without those of training with an engine, which does not train."""
+    return [row for row in pairs if row["mode"] != "train" or not {row["one"], row["other"]} & engines]
 
 
 def _with_exporters(
@@ -214,9 +225,9 @@ def _with_engines(
     """Check every model in engines and frameworks, and write the figures of each model once they are there."""
     every = load_models(resources.BENCHMARKS / "models")
     for model in arguments.models or every:
-        sides = [*arguments.frameworks, *ENGINES]
+        sides = [*(arguments.frameworks or BESIDE_ENGINES), *ENGINES]
         planned = plan(sides, [model], scratch, of_modes=["infer"], cpus=arguments.cpus)
-        engines = {cell.framework.label for cell in planned.cells if f"{cell.framework.name}==" in "".join(ENGINES)}
+        engines = engine_labels(planned)
         pairs = [row for row in check(planned, folder, runtime) if {row["one"], row["other"]} & engines]
         _replace(figures, OF_ENGINES, pairs)
 

@@ -6,11 +6,11 @@ from itertools import groupby
 from typing import Any
 
 from bench.records import where
-from orchestrator import modes
 from orchestrator.analysis.parity.work import WorkParity
 from orchestrator.catalog.shipped import shipped_catalog, shipped_models
 
-MODES = modes.OF_MODELS
+MODES = ("train", "infer", "generate")
+"""Modes with a comparison of their own. Requests under load are compared by those of inference and generation."""
 MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
 TRANSFORMERS = ("encoder", "decoder")
 EXPORTED = ("mlp", "lenet", "lstm", "bilstm", "gru", "babi_rnn", "resnet20", "hierarchical_rnn", *TRANSFORMERS)
@@ -29,8 +29,10 @@ PARTS = {
     "optimizer from its rule": "[0-9]+ steps of .* from its rule",
     "optimizer between sides": "[0-9]+ steps of [^ ]+ on",
     "logits": "logits",
+    "tokens": "chosen tokens|generated tokens|token [0-9]+ after",
 }
 """Columns of the page, with the beginning of the comparisons that belong in each."""
+NONE = "–"
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -102,9 +104,11 @@ def _of_transformers(rows: list[dict[str, Any]]) -> Iterator[str]:
     names, sides, same = _contents(rows)
     yield from ("", "## Transformers", "")
     yield f"{' and '.join(f'`{name}`' for name in names)}, each at its first size, in {', '.join(sides)}."
-    yield "Serving engines are in pairs of inference alone."
+    yield "Serving engines do not train, so no pair of training has one."
     yield from (f"Of {len(rows)} pairs, {same} do the same work.", "")
+    yield from _left_out("Modes", MODES, {row["mode"] for row in rows})
     yield from _table([(name, [row for row in rows if row["model"] == name]) for name in names])
+    yield from _notes(rows)
     yield from _exceptions(rows, "###")
 
 
@@ -124,16 +128,22 @@ def _of_exporters(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
-    """Yield one row for each group and mode, with the equal pairs and their largest differences."""
-    yield f"| {' | '.join(('', 'mode', 'pairs', 'same work', *PARTS))} |"
-    yield f"|---|---|--:|--:|{'--:|' * len(PARTS)}"
+    """Yield one row for each group and mode, with the equal pairs and their largest differences.
+
+    A column without any difference is left out.
+    """
+    lines: list[tuple[str, list[str]]] = []
     for name, rows in groups:
         for mode in MODES:
             rows_of_mode = [row for row in rows if row.get("mode", "train") == mode]
             equal = [row for row in rows_of_mode if row["work"] == WorkParity.SAME.value]
             if rows_of_mode:
-                worst = " | ".join(_worst(equal, pattern) for pattern in PARTS.values())
-                yield f"| {name} | {mode} | {len(rows_of_mode)} | {len(equal)} | {worst} |"
+                worst = [_worst(equal, pattern) for pattern in PARTS.values()]
+                lines.append((f"| {name} | {mode} | {len(rows_of_mode)} | {len(equal)} |", worst))
+    shown = [number for number in range(len(PARTS)) if any(worst[number] != NONE for _, worst in lines)]
+    yield f"| {' | '.join(('', 'mode', 'pairs', 'same work', *([*PARTS][number] for number in shown)))} |"
+    yield f"|---|---|--:|--:|{'--:|' * len(shown)}"
+    yield from (begin + "".join(f" {worst[number]} |" for number in shown) for begin, worst in lines)
 
 
 def _options(rows: list[dict[str, Any]]) -> str:
@@ -145,7 +155,7 @@ def _worst(rows: list[dict[str, Any]], pattern: str) -> str:
     """Return the largest difference of a kind with its bar, or a dash if there is none."""
     compared = [each for row in rows for each in row["compared"] if re.match(pattern, each["what"])]
     if not compared:
-        return "–"
+        return NONE
     worst = max(compared, key=lambda each: each["value"])
     return f"{worst['value']:.1e} of {worst['bar']:g}"
 
@@ -164,6 +174,19 @@ def _exception(row: dict[str, Any]) -> str:
     fault = f" Known fault: {row['known_fault']}." if row["known_fault"] else ""
     where = f"{row['model']} ({row.get('mode', 'train')}), {row['one']} and {row['other']}"
     return f"- {where}: {row['reason']}.{fault}"
+
+
+def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what weakens the verdict of equal pairs, such as the ties at which their generations part."""
+    noted: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        if row["note"] and row["work"] == WorkParity.SAME.value:
+            key = (row["model"], row["mode"], row["note"])
+            noted.setdefault(key, []).append(f"{row['one']} and {row['other']}")
+    if noted:
+        yield from ("", "### The same work with a note", "")
+    for (model, mode, note), pairs in noted.items():
+        yield f"- {model} ({mode}), {pairs[0] if len(pairs) == 1 else f'{len(pairs)} pairs'}: {note}."
 
 
 def _when(figures: dict[str, Any]) -> Iterator[str]:
