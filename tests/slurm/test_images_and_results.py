@@ -19,6 +19,7 @@ from tests.docker.far_support import FarSide
 from tests.docker.registry import registry_server
 from tests.docker.registry.registry_server import free_port, registry
 from tests.documented import blocks
+from tests.until import until
 
 pytestmark = [pytest.mark.slurm, pytest.mark.docker]
 MATRIX = "version: 1\nname: page\nframeworks: [noop==1]\nmodels: [lenet, mlp]\nsteps: 10\nrepeats: 1\nparity: false\n"
@@ -87,14 +88,14 @@ def clear(side: FarSide) -> None:
     client.close()
 
 
-def without_shared_folder(bench: BenchFolder) -> Path:
+def without_shared_folder(bench: BenchFolder, *setup: str) -> Path:
     """Write a site whose nodes share nothing. Return the folder that each has for itself."""
     local = bench.folder / "local"
     local.mkdir()
     program = bench.folder / "program"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {QUICK} "$@"\n')
     program.chmod(0o755)
-    bench.site(results={"on_nodes": str(local)}, program=str(program))
+    bench.site(results={"on_nodes": str(local)}, program=str(program), setup=setup)
     return local
 
 
@@ -116,6 +117,34 @@ def test_results_come_back_from_nodes(bench: BenchFolder) -> None:
     bench.run("run", "--resume", "latest")
     assert len(bench.submitted().submissions) == 1
     assert "2 ok" in walk(bench, "Where things are", 0, changes={})
+
+
+def test_nodes_need_no_file_of_the_submitting_host(bench: BenchFolder, cluster: SlurmCluster) -> None:
+    """Root may read all that is there, so the files are moved away before a job goes on, until all jobs have ended."""
+    gate, away = bench.folder / "gate", bench.folder / "away"
+    local = without_shared_folder(bench, f"until [ -e {gate} ]; do sleep 0.1; done")
+    bench.scripts("a", "b")
+    name = bench.run("run", "--runtime", "host", "--site", "site.yaml", "--detach").splitlines()[0]
+    here = [bench.folder / file for file in ("results", "matrix.yaml", "site.yaml", "wait.py")]
+    away.mkdir()
+    for path in here:
+        path.rename(away / path.name)
+    gate.touch()
+    until(lambda: not cluster.live())
+    assert bench.begun() == {"a": 1, "b": 1}
+    assert not any(path.exists() for path in here)
+    for path in here:
+        (away / path.name).rename(path)
+    said = bench.run("run", "--resume", name)
+
+    assert f"lie on their nodes in {local}/{name}" in said
+    assert {end.state for end in bench.submitted().ends.values()} == {JobState.COMPLETED}
+    assert len(bench.submitted().submissions) == 1
+    files = sorted((local / name).glob("*.tar.zst"))
+    assert [file.name.partition("-")[0] for file in files] == ["000", "001"]
+    for file in files:
+        bench.run("merge", str(file))
+    assert bench.ended() == {"a": ["ok"], "b": ["ok"]}
 
 
 @pytest.mark.slow
