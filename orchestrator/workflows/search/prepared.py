@@ -50,8 +50,14 @@ class PreparedSearch:
 
 
 def _matrix_sha256(loaded: matrix.Matrix) -> str:
-    """Return the checksum of a matrix, by which a search that goes on knows it again."""
-    return hashlib.sha256(json.dumps(matrix.long_form(loaded), sort_keys=True, default=str).encode()).hexdigest()
+    """Return the checksum of a matrix and of its scripts and networks, by which a search that goes on knows it again.
+
+    Each run of a search copies these files anew, so that a changed one would be measured beside what it was before.
+    """
+    frozen = (*(axes.script for axes in loaded.scripts), *(network for network, _ in loaded.networks))
+    sums = [[each.FOLDER, each.name, file.path, file.sha256] for each in frozen for file in each.files]
+    document = matrix.long_form(loaded) | ({"files": sums} if sums else {})
+    return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +187,8 @@ def resumed_search(options: SearchOptions, name: str, host: Host) -> PreparedSea
     setup = regression_setup(Path(asked.matrix), sources, host)
     if _matrix_sha256(setup.matrix) != asked.matrix_sha256:
         raise InputError(
-            f"{asked.matrix}: has changed since {record.name} began, and a search is of one matrix: bring back what it "
-            "was, or start again"
+            f"{asked.matrix}: the matrix, or a file that it names, has changed since {record.name} began, and a search "
+            "is of one matrix: bring back what it was, or start again"
         )
     for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
         jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, host)
