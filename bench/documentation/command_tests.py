@@ -29,7 +29,7 @@ OWN_TESTS: Mapping[str, Mapping[str, str]] = {
     "docs/registry.md": {"Where images are built": _REGISTRY, "On another host": _REGISTRY},
     "docs/regression/bisect.md": {"Which release changed it": "tests/unit/workflows/search/test_search.py"},
     "docs/serve.md": {"*": _SERVED},
-    "docs/serving.md": {"A search over all releases": "tests/unit/workflows/search/test_search_of_chain.py"},
+    "docs/serving/releases.md": {"A search over all releases": "tests/unit/workflows/search/test_search_of_chain.py"},
     "docs/tutorial/first-verdict.md": {"*": "tests/container/test_tutorials_without_engine.py"},
     "docs/tutorial/nightly.md": {"*": "tests/container/test_tutorials_without_engine.py"},
     "docs/your-model.md": {"On a server without internet": "tests/docker/test_your_model_page.py"},

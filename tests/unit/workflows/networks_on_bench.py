@@ -49,6 +49,8 @@ class EngineBench(Bench):
         self.given.setdefault(request["cell"], set()).add(network["file"])
         ended = super().launch(task, stop=stop, watch=watch)
         result = task.folder / "result.json"
+        if not result.exists():
+            return ended
         measured = json.loads(result.read_text()) | {"loss": None}
         measured["facts"] |= {"network": networks.fed_sha256(network)}
         result.write_text(json.dumps(measured))

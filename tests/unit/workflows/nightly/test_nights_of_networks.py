@@ -1,11 +1,12 @@
 """Nights that watch a serving engine over networks of the user's own."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from orchestrator.catalog import UnsupportedError
-from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State, Tonight
+from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State, Tonight, Trying
 from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure import jobs
@@ -16,7 +17,8 @@ from orchestrator.workflows.nightly.night import NightlyOptions, night
 from orchestrator.workflows.nightly.past import NOTHING, Past
 from orchestrator.workflows.nightly.planner import NightlyPlanner
 from tests import exported
-from tests.unit.regression.trials.bench_trials import steady
+from tests.documented import blocks
+from tests.unit.regression.trials.bench_trials import steady, unsupported
 from tests.unit.workflows import networks_on_bench
 from tests.unit.workflows.networks_on_bench import EngineBench
 
@@ -96,12 +98,15 @@ class Watched:
         places = {"ORCHESTRATOR_LOCK_FOLDER": str(folder), "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
         self._host = Host(variables | places)
 
-    def night(self, *releases: str) -> dict[str, Judgement]:
-        """Publish releases and hold a night. Return the judgements of what it tried."""
+    def night(self, *releases: str) -> tuple[Trying, ...]:
+        """Publish releases and hold a night. Return what it tried."""
         for release in releases:
             (self.folder / f"onnxruntime-{release}-py3-none-any.whl").touch()
-        held = night(NightlyOptions(file=self.folder / "nightly.yaml", idle_wait_s=0.0), self._host).night
-        return {tried.record.version: tried.record.judgement for tried in held.tried}
+        return night(NightlyOptions(file=self.folder / "nightly.yaml", idle_wait_s=0.0), self._host).night.tried
+
+
+def judgements(tried: Sequence[Trying]) -> dict[str, Judgement]:
+    return {each.record.version: each.record.judgement for each in tried}
 
 
 @pytest.fixture
@@ -117,11 +122,11 @@ def test_a_night_judges_an_engine_by_own_networks(watched: Watched) -> None:
     """A slower release alarms, and each cell is given its own file."""
     tried = watched.night("1.20.1", "1.21.1", "1.22.0")
 
-    assert tried == {"1.21.1": Judgement.CLEAN, "1.22.0": Judgement.REGRESSED}
+    assert judgements(tried) == {"1.21.1": Judgement.CLEAN, "1.22.0": Judgement.REGRESSED}
     assert {(cell.partition("/")[2], *given) for cell, given in watched.bench.given.items()} == {
         ("ours-infer-b8", "ours.onnx"), ("words-infer-b8", "words.onnx"),
     }  # fmt: skip
-    assert watched.night() == {}
+    assert watched.night() == ()
 
 
 def test_the_next_night_takes_a_new_export(watched: Watched) -> None:
@@ -131,10 +136,42 @@ def test_the_next_night_takes_a_new_export(watched: Watched) -> None:
     matrix = watched.folder / "matrix.yaml"
     matrix.write_text(matrix.read_text().replace("batch_size: 8}\n", "batch_size: 4}\n"))
 
-    assert watched.night("1.22.0") == {"1.22.0": Judgement.REGRESSED}
+    assert judgements(watched.night("1.22.0")) == {"1.22.0": Judgement.REGRESSED}
 
     first, second = (
         {each.name: each.sha256 for each in run.plan().networks} for run in runs(watched.folder / "results")
     )
     assert first["words"] == second["words"]
     assert first["ours"] != second["ours"]
+
+
+def test_a_refused_network_is_gone_with_the_message(watched: Watched) -> None:
+    """A release that refuses the file is not accepted, and the night names what the engine said."""
+    watched.bench.ends = {"1.21.1": unsupported}
+
+    (tried,) = watched.night("1.20.1", "1.21.1")
+
+    assert (tried.record.judgement, tried.record.reason) == (
+        Judgement.INCONCLUSIVE,
+        "gone: cpu/ours-infer-b8 and 1 more",
+    )
+    assert tried.regression is not None
+    assert {(pair.verdict.value, pair.reason) for pair in tried.regression.pairs} == {
+        ("gone", "unsupported: cannot do that")
+    }
+
+
+def test_the_page_shows_a_night_of_an_engine(tmp_path: Path) -> None:
+    """The files of the page pair a release with the one in use, and with an anchor in the same blocks."""
+    matrix, nightly = blocks("serving/releases.md", "Every night", "yaml")
+    exported.saved(exported.image_network(), tmp_path / "ours.onnx")
+    (tmp_path / "matrix.yaml").write_text(matrix)
+    made = planner(tmp_path, nightly=nightly)
+
+    pairing = made.pair("1.32.0", "1.31.1")
+    whole, anchor = anchored_pairing(made, pairing, Tonight(night="n", release="1.32.0", baseline="1.31.1"), NOTHING)
+
+    assert [pair.id for pair in pairing.pairs] == ["cpu/ours-infer-b1", "cpu/ours-infer-b8"]
+    assert anchor is not None
+    assert (anchor.missing, anchor.side.version) == ((), "1.27.0")
+    assert len(whole.plan.cells) == 6

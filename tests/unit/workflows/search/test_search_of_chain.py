@@ -99,8 +99,8 @@ def test_releases_without_a_common_python_are_chained(host: Host, command: Progr
 
 def test_the_page_of_engines_shows_a_chain(host: Host, command: Program, tmp_path: Path) -> None:
     """The command of the page says what the page says."""
-    (shown,) = blocks("serving.md", "A search over all releases", "console")
-    (result,) = blocks("serving.md", "A search over all releases", "text")
+    (shown,) = blocks("serving/releases.md", "A search over all releases", "console")
+    (result,) = blocks("serving/releases.md", "A search over all releases", "text")
     line, notice = shown.splitlines()
     (tmp_path / "engines.yaml").write_text(MATRIX.replace("FRAMEWORK", "onnxruntime==1.32.0").replace("lenet", ENGINES))
 
