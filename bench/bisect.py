@@ -25,11 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from orchestrator.analysis.comparison import Comparison, Verdict, compare, looks
 from orchestrator.regression.rules import BY_NAME, LEAST_BLOCKS
 from orchestrator.regression.search.record import Bisection, MeasuredRound
 from orchestrator.regression.search.steps import CHANGED
 from orchestrator.regression.sides import framework_version
+from orchestrator.results.contract import BLOCKS
 
 MATRIX = """\
 version: 1
@@ -62,6 +65,20 @@ class Bisected:
     has_change: bool = True
     """A change is known to be there, and must be found."""
 
+    @property
+    def timed_blocks(self) -> int:
+        """Return how many blocks a launch times, at least."""
+        return int(yaml.safe_load(self.matrix).get("blocks", BLOCKS))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A search, with the time that it took."""
+
+    record: Bisection
+    launches_s: float
+    """Seconds of all its launches together, with parity checks and what was tried again."""
+
 
 MXNET = Bisected(
     "mxnet", ("1.2.0", "1.9.1"), "all MXNet releases", MATRIX, "lenet-train-*", WANTED, most_launches=MOST_LAUNCHES
@@ -72,7 +89,7 @@ def main() -> None:
     print(json.dumps([figure(searched(MXNET, __doc__))]))
 
 
-def searched(what: Bisected, description: str | None) -> Bisection:
+def searched(what: Bisected, description: str | None) -> Ended:
     """Return the search that the options of this command ask for."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--releases", nargs=2, default=what.releases, help="those between are searched too")
@@ -87,7 +104,7 @@ def searched(what: Bisected, description: str | None) -> Bisection:
         return bisected(what, folder, good, bad, options.max_blocks)
 
 
-def bisected(what: Bisected, folder: Path, good: str, bad: str, most_blocks: int) -> Bisection:
+def bisected(what: Bisected, folder: Path, good: str, bad: str, most_blocks: int) -> Ended:
     """Return the search of `orchestrator bisect --all`, which continues in this folder if it was begun there."""
     results = folder / "search"
     known = sorted(results.glob("bisect-*/bisect.json"))
@@ -99,7 +116,14 @@ def bisected(what: Bisected, folder: Path, good: str, bad: str, most_blocks: int
     ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if ended.returncode not in {0, 1}:
         raise SystemExit(f"orchestrator bisect ended with {ended.returncode}")
-    return Bisection.model_validate(json.loads(ended.stdout)["data"])
+    record = Bisection.model_validate(json.loads(ended.stdout)["data"])
+    return Ended(record, launches_s(results / record.name))
+
+
+def launches_s(search: Path) -> float:
+    """Return the seconds of all launches that the runs of a search have recorded."""
+    outcomes = [json.loads(path.read_bytes()) for path in search.rglob("outcome.json")]
+    return math.fsum(outcome["wall_s"] for outcome in outcomes)
 
 
 def brute_force(record: Bisection) -> dict[str, Comparison | None]:
@@ -135,8 +159,9 @@ def _compared(values: Sequence[tuple[float, float]], family: int) -> Comparison 
     )
 
 
-def figure(record: Bisection, what: Bisected = MXNET) -> dict[str, Any]:
+def figure(ended: Ended, what: Bisected = MXNET) -> dict[str, Any]:
     """Return the figure on whether both name the same releases, and on the launches of the search."""
+    record = ended.record
     brute = brute_force(record)
     found = record.found.releases if record.found else None
     named = sorted(span.after for span in (found.changes if found else ()))
@@ -149,7 +174,8 @@ def figure(record: Bisection, what: Bisected = MXNET) -> dict[str, Any]:
     values = {after: [each.ratio, each.low, each.high] if each else [None] * 3 for after, each in brute.items()}
     return {
         "name": f"bisect --all beside brute force over {what.what}",
-        "text": f"bisect: {listed(named)} ({launches} launches, and {moves} for what moved), "
+        "text": f"bisect: {listed(named)} ({launches} launches of {what.timed_blocks} timed blocks each, and {moves} "
+        f"for what moved; `--max-blocks={record.asked.looks[-1]}`; {ended.launches_s:,.0f} s in launches), "
         f"undecided {listed(open_steps)}; brute force by the same blocks: {listed(wanted)}, "
         f"undecided {listed(undecided)}; {beside_the_default(values)}",
         "wanted": what.wanted,

@@ -11,8 +11,7 @@ This takes hours. With `--keep` it goes on where it was, and the runs stay.
 import json
 from typing import Any
 
-from bench.bisect import TOLERANCE, Bisected, figure, searched
-from orchestrator.regression.search.record import Bisection
+from bench.bisect import TOLERANCE, Bisected, Ended, figure, searched
 from orchestrator.reporting.reports.search_chain_words import chain_lines
 
 MATRIX = """\
@@ -38,9 +37,9 @@ def main() -> None:
     print(json.dumps([serving_figure(searched(ONNX_RUNTIME, __doc__))]))
 
 
-def serving_figure(record: Bisection) -> dict[str, Any]:
+def serving_figure(ended: Ended) -> dict[str, Any]:
     """Return the figure on whether both name the same releases, and whether the search has decided."""
-    row = figure(record, ONNX_RUNTIME)
+    row, record = figure(ended, ONNX_RUNTIME), ended.record
     found = record.found
     is_decided = found is not None and bool(found.releases.changes or not found.releases.unsettled)
     said = [f"{len(record.releases)} releases", row["text"]]

@@ -48,13 +48,22 @@ def test_brute_force_takes_the_blocks_of_the_search(tmp_path: Path) -> None:
     host = Host(rates(v1_5_1=0.9, v1_8_0=0.8), broken=["mxnet==1.4.1"])
     record = done(host, tmp_path, every=True)
 
-    row = bisect.figure(record)
+    row = bisect.figure(bisect.Ended(record, 1234.5))
 
     assert row["within"], row["text"]
-    launches = f"{record.launches} launches, and 0 for what moved"
-    assert row["text"].startswith(f"bisect: 1.5.1, 1.8.0 ({launches}), undecided none; ")
+    launches = f"{record.launches} launches of 80 timed blocks each, and 0 for what moved; `--max-blocks=12`; 1,234 s"
+    assert row["text"].startswith(f"bisect: 1.5.1, 1.8.0 ({launches} in launches), undecided none; ")
     assert "brute force by the same blocks: 1.5.1, 1.8.0, undecided none" in row["text"]
     assert list(row["values"]) == [release for release in RELEASES[1:] if release != "1.4.1"]
+
+
+def test_the_launches_of_a_search_are_timed_in_all_of_its_runs(tmp_path: Path) -> None:
+    """A launch that was tried again counts each time."""
+    for place, wall_s in (("one/a/0", 1.5), ("one/a/0/attempt-1", 2.25), ("other/b/1", 0.5)):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "outcome.json").write_text(json.dumps({"wall_s": wall_s}))
+
+    assert bisect.launches_s(tmp_path) == 4.25
 
 
 def test_brute_force_keeps_to_the_spans(tmp_path: Path) -> None:
@@ -62,22 +71,25 @@ def test_brute_force_keeps_to_the_spans(tmp_path: Path) -> None:
     host = Host(rates(v1_4_1=0.9, v1_6_0=0.8), pythons={"3.9": 0.5})
     record = chained(host, tmp_path, every=True)
 
-    row = serving_bisect.serving_figure(record)
+    row = serving_bisect.serving_figure(bisect.Ended(record, 0.0))
 
     assert "brute force by the same blocks: 1.4.1, 1.6.0, undecided none" in row["text"]
-    assert row["text"].startswith(f"8 releases; bisect: 1.4.1, 1.6.0 ({record.launches} launches, ")
+    assert row["text"].startswith(
+        f"8 releases; bisect: 1.4.1, 1.6.0 ({record.launches} launches of 10 timed blocks each, "
+    )
     assert "Chaining adds error: ± " in row["text"]
     assert list(row["values"]) == list(RELEASES[1:])
     assert not row["within"]  # eight releases are too few
     enough = record.model_copy(update={"releases": (*RELEASES, *"abcd")})
-    assert serving_bisect.serving_figure(enough)["within"]
+    assert serving_bisect.serving_figure(bisect.Ended(enough, 0.0))["within"]
 
 
 def test_an_undecided_search_is_no_verdict(tmp_path: Path) -> None:
     """Both name no release, and a step was left open."""
     record = chained(Host(rates(), deviation=0.06), tmp_path, every=True)
 
-    row = serving_bisect.serving_figure(record.model_copy(update={"releases": (*RELEASES, *"abcd")}))
+    enough = record.model_copy(update={"releases": (*RELEASES, *"abcd")})
+    row = serving_bisect.serving_figure(bisect.Ended(enough, 0.0))
 
     assert (row["within"], "bisect: none" in row["text"]) == (False, True)
 
