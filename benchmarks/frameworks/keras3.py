@@ -44,6 +44,8 @@ def _require_backend():
 
 
 class _Session(keras3.Keras3Session):
+    _generating = False
+
     def __init__(self, workload):
         self._backend = keras.backend.backend()
         keras.utils.set_random_seed(workload.seed)
@@ -71,12 +73,14 @@ class _Session(keras3.Keras3Session):
             "execution": "steps of fit" if self._steps else "predict_on_batch",
             "xla": bool(self._network.jit_compile),
         }
-        facts.update(operators(self._layers, transformer.operators(self._layers)))
+        facts.update(operators(self._layers, transformer.operators(self._layers, self._generating)))
         return facts
 
 
 class _Generator(_Session):
     """A session whose batches are prompts, and whose steps choose tokens."""
+
+    _generating = True
 
     def __init__(self, workload):
         super().__init__(workload)

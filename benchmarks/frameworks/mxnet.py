@@ -264,8 +264,9 @@ class _Generator(_Session):
         return step.logits.asnumpy()
 
     def facts(self):
-        """Return the facts of a session, whose steps run as they are issued."""
-        return dict(super().facts(), execution=_executed(hybrid=False))
+        """Return the facts of a session, whose steps run as they are issued, and whose attention keeps its keys."""
+        own = operators(self._layers, mxnet_decoding.OPERATORS)
+        return dict(super().facts(), execution=_executed(hybrid=False), **own)
 
 
 def _native_pair(inputs, labels, context):

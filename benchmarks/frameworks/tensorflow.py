@@ -28,7 +28,6 @@ from benchmarks.native import (
     tensorflow_steps,
 )
 from benchmarks.native import tensorflow as native
-from benchmarks.native.keras import transformer
 from benchmarks.parallel import tensorflow as several
 from benchmarks.precision import LEAST_CAPABILITY, TF32, require_tf32
 from benchmarks.vocabulary import features
@@ -58,6 +57,7 @@ def generator(workload):
 
 class _Session:
     short_blocks = False
+    _generating = False
     _in_use = None
     _replicas = None
 
@@ -207,7 +207,7 @@ class _Session:
             "xla": xla,
             "xla_in_whole_process": bool(tf.config.optimizer.get_jit()),
         }
-        facts.update(operators(self._layers, transformer.operators(self._layers)))
+        facts.update(operators(self._layers, native.operators(self._layers, self._generating)))
         gpus = tf.config.get_visible_devices("GPU")
         if gpus:
             facts["memory_growth"] = all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus)
@@ -244,6 +244,8 @@ class _Session:
 
 class _Generator(_Session):
     """A session whose batches are prompts, and whose steps choose tokens."""
+
+    _generating = True
 
     def __init__(self, workload):
         super().__init__(workload)

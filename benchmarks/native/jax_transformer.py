@@ -7,7 +7,7 @@ from jax import numpy as jnp
 from benchmarks.vocabulary.transformer import rotary_angles
 
 OPERATORS = {
-    "attention": "jax.nn.dot_product_attention",
+    "attention": "jax.nn.dot_product_attention (default implementation)",
     "gelu": "jax.nn.gelu",
     "layer_norm": "flax.nnx.LayerNorm",
     "rms_norm": "flax.nnx.RMSNorm",

@@ -7,7 +7,13 @@ used. The blocks run imperatively, as the number of steps grows.
 
 import mxnet as mx
 
+from benchmarks.native import mxnet_transformer
 from benchmarks.vocabulary import graph
+
+OPERATORS = dict(
+    mxnet_transformer.OPERATORS,
+    attention="contrib.interleaved_matmul_selfatt of prompts, contrib.interleaved_matmul_encdec of later tokens",
+)
 
 
 class GluonDecoder:

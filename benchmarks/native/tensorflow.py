@@ -13,6 +13,12 @@ from benchmarks.vocabulary.weights import (
 )
 
 LAYERS = tf.keras.layers
+_SILU = "silu" if hasattr(tf.nn, "silu") else "swish"
+
+
+def operators(layers, generating=False):
+    """Return the name of what computes each kind of layer, which is Keras' but for SiLU."""
+    return dict(transformer.operators(layers, generating), silu="tensorflow.nn." + _SILU)
 
 
 def computed_on(device):
@@ -193,7 +199,7 @@ class Builder:
         return LAYERS.Activation(transformer.gelu(tf.keras), **self._policy)
 
     def _silu(self, _settings):
-        return LAYERS.Activation(tf.nn.silu if hasattr(tf.nn, "silu") else tf.nn.swish, **self._policy)
+        return LAYERS.Activation(getattr(tf.nn, _SILU), **self._policy)
 
     def _multiply(self, _settings):
         return LAYERS.Multiply(**self._policy)

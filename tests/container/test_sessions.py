@@ -99,3 +99,9 @@ def test_sklearn_refuses_models_with_few_classes(
     ended = start("--io", str(folder), python=ready.handle, **dict(ready.variables))
 
     assert (ended.returncode, ended.stderr) == (3, "MLPClassifier needs three classes or more\n")
+
+
+@pytest.mark.parametrize("environment", ["jax"], indirect=True)
+def test_attention_of_jax_is_that_of_xla(environment: Environment) -> None:
+    """Without a named implementation JAX takes XLA's: products of matrices, and no call of cuDNN for a GPU either."""
+    assert said(environment, "attention_of_jax.py") == [{"is_xla": True, "products": 2, "cudnn": False}] * 3

@@ -112,7 +112,7 @@ class Keras3Builder(keras2.Keras2Builder):
         return transformer.rms_norm(keras, layer)
 
     def _silu(self, _layer):
-        return keras.layers.Activation("silu")
+        return keras.layers.Activation(keras.activations.silu)
 
 
 def _summing(kind):

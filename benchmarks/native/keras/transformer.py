@@ -19,10 +19,13 @@ OPERATORS = {
 }
 
 
-def operators(layers):
-    """Return the name of what computes each kind of layer, which of attentions may be two operators."""
+def operators(layers, generating=False):
+    """Return the name of what computes each kind of layer, which of attentions may be two operators.
+
+    A generator calls `GROUPED` for all of them, as Keras' own layer keeps no keys and values.
+    """
     attentions = [layer for layer in layers if layer.kind == "attention"]
-    names = sorted({PLAIN if _is_plain(layer) else GROUPED for layer in attentions})
+    names = sorted({PLAIN if _is_plain(layer) and not generating else GROUPED for layer in attentions})
     return dict(OPERATORS, attention=", ".join(names))
 
 
