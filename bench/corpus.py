@@ -4,7 +4,7 @@
 
 Models and operators are judged by `orchestrator regress`, which looks after 6, 12 and 24 blocks. A script is run in
 both releases by `orchestrator run`, and the medians of its repeats are compared block by block by the same rule.
-Nothing is tuned until it shows: an effect that this host does not show is reported as that, with its interval.
+Nothing is tuned until it shows: an effect that a stand-in does not show is reported as that, with its interval.
 With `--keep` the runs stay, and what was measured before is not measured again.
 """
 
@@ -43,6 +43,8 @@ class Entry(BaseModel):
     """A metric of a mode, or of the script."""
     published: Annotated[float, Field(gt=0)]
     """Candidate over baseline."""
+    derived: str = ""
+    """The way that the ratio follows from others of the source, if it was not published itself."""
     source: str
     published_on: str
     stands_in: str
@@ -149,7 +151,8 @@ def figure(entry: Entry, judged: Judged) -> dict[str, Any]:
 
     It is within what is wanted if it is decided, or if an interval shows why it is not.
     """
-    parts = [f"published × {entry.published:g} ({entry.source}, on {entry.published_on})"]
+    told, why = ("derived", f"{entry.derived}: ") if entry.derived else ("published", "")
+    parts = [f"{told} × {entry.published:g} ({why}{entry.source}, on {entry.published_on})"]
     measured = judged.get("low") is not None
     if measured:
         interval = f"({judged['low']:.3f}–{judged['high']:.3f})"
@@ -180,7 +183,7 @@ def agreement(entry: Entry, judged: Judged) -> str:
         return "it agrees, also in size" if agrees else "it agrees in direction, and is of another size"
     if judged["verdict"] == Verdict.INCONCLUSIVE:
         return _undecided(entry, judged)
-    return "it does not show on this host"
+    return "it is not shown by this stand-in"
 
 
 def _undecided(entry: Entry, judged: Judged) -> str:
@@ -188,7 +191,7 @@ def _undecided(entry: Entry, judged: Judged) -> str:
     ends = " and ".join(f"× {end:.3f}" for end in (1 / (1 + TOLERANCE), 1 + TOLERANCE) if _in_interval(end, judged))
     shown = f"a slowdown shows here from {100 * judged['minimum_detectable_effect']:.1f} % on"
     holds = "holds" if _in_interval(entry.published, judged) else "leaves out"
-    published = f"the interval {holds} what was published"
+    published = f"the interval {holds} what was {'derived' if entry.derived else 'published'}"
     return f"not decided, as the interval holds {ends}, an end of the tolerance; {shown}; {published}"
 
 
@@ -206,10 +209,16 @@ def counts(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{failed} could not be measured."
     known = {each["entry"] for each in figures}
     missing = [
-        f"{entry.name} ({entry.baseline} → {entry.candidate})" for entry in read().entries if entry.name not in known
+        f"{entry.name} ({entry.baseline} → {entry.candidate}{_derived(entry)})"
+        for entry in read().entries
+        if entry.name not in known
     ]
     if missing:
         yield f"Not measured yet: {'; '.join(missing)}."
+
+
+def _derived(entry: Entry) -> str:
+    return f"; its × {entry.published:g} is derived, not published" if entry.derived else ""
 
 
 def main() -> None:

@@ -63,12 +63,12 @@ def test_an_entry_can_be_planned(entry: Entry, tmp_path: Path) -> None:
     [
         (published(0.92), judged("slower"), "it agrees, also in size"),
         (published(0.67), judged("slower"), "it agrees in direction, and is of another size"),
-        (published(0.92), judged("faster", 1.1, 1.2), "it does not show on this host"),
-        (published(0.92), judged("same", 0.99, 1.01), "it does not show on this host"),
+        (published(0.92), judged("faster", 1.1, 1.2), "it is not shown by this stand-in"),
+        (published(0.92), judged("same", 0.99, 1.01), "it is not shown by this stand-in"),
         (published(0.92), judged("inconclusive", 0.96, 1.0), UNDECIDED),
         (published(1.09), judged("faster", 1.05, 1.12), "it agrees, also in size"),
         (published(1.19, "operator_latency"), judged("slower", 1.1, 1.2), "it agrees, also in size"),
-        (published(1.19, "operator_latency"), judged("faster", 0.8, 0.9), "it does not show on this host"),
+        (published(1.19, "operator_latency"), judged("faster", 0.8, 0.9), "it is not shown by this stand-in"),
         (published(1.0), judged("same", 0.99, 1.01), "it agrees"),
         (published(1.0), judged("slower"), "here the changes do not cancel"),
         (published(1.0), judged("faster", 1.1, 1.2), "here the changes do not cancel"),
@@ -86,6 +86,19 @@ def test_what_was_not_measured_is_no_verdict() -> None:
     assert not row["within"]
     assert "here not_measured: a side has no figures" in row["text"]
     assert all(figure(ENTRIES[0], judged(each))["within"] for each in ("slower", "faster", "same", "inconclusive"))
+
+
+def test_a_ratio_that_nobody_published_is_called_derived() -> None:
+    (derived,) = (entry for entry in ENTRIES if entry.derived)
+    text = figure(derived, judged("inconclusive", 0.96, 1.0))["text"]
+
+    assert text.startswith("derived × 1.4 (in the report 1.20.1 is 40 % slower than 1.19.0 ")
+    assert "leaves out what was derived" in text
+    assert "published" not in text
+    assert (
+        f"{derived.name} (onnxruntime==1.18.0 → onnxruntime==1.19.0; its × 1.4 is derived, not published)"
+        in (list(counts([]))[-1])
+    )
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
