@@ -4,7 +4,8 @@ The images share a base. A first push goes to a registry that has nothing, one f
 the registry has everything, and both sides only ask it for what it has. `docker push` is called once for each image,
 with its name in the registry given off the clock. Ours is all that the command does: it plans the matrix, looks for the
 images, names them, pushes, and takes the names away. The start of Python, which takes longer than four pushes with
-nothing missing, is in the whole command alone. The benchmark needs the program `docker-registry`.
+nothing missing, is in the whole command alone: the bar of a second push against that of `docker push` holds without it,
+inside one process. The benchmark needs the program `docker-registry`.
 """
 
 import argparse
