@@ -76,7 +76,7 @@
         const axis = (axisName) => document.cells[axisName].of[document.cells[axisName].at[at]];
         const metrics = document.metrics.map((metric) => bench.counting(metric, axis("sample")));
         const drawn = [bench.blockFigure(id, details, name, `${axis("sample")}s/s`), bench.spreadFigure(id, details, name), bench.stripFigure(id, details, name)].filter(Boolean);
-        const places = details.repeats.repeat.map((repeat, each) => ({ text: `repeat ${repeat}`, place: each })).filter(({ place: each }) => details.blocks[each]).slice(0, 8);
+        const places = details.repeats.repeat.map((repeat, each) => ({ text: `repeat ${repeat}`, place: each, look: bench.lookOfRepeat(each) })).filter(({ place: each }) => details.blocks[each]).slice(0, 8);
         const small = bench.conditionFigures(id, details, name);
         const conditions = document.conditions.of[document.conditions.at[at]];
         return [

@@ -48,15 +48,15 @@
           parts: [traces.map(({ place, blocks, rate, end }) => {
             const at = rate.map((value, block) => [x(((end[block - 1] ?? 0) + end[block]) / 2), y(bench.clamp(value, limits)), value]);
             const reasons = new Map(blocks.marks);
-            return s("g", { class: bench.series(place) },
-              s("path", { class: "line", d: d3.line()(at.slice(firstSteady(blocks))), "stroke-dasharray": bench.dash(place) }),
+            return s("g", { class: bench.lookOfRepeat(place).series },
+              s("path", { class: "line", d: d3.line()(at.slice(firstSteady(blocks))), "stroke-dasharray": bench.lookOfRepeat(place).dash }),
               at.map(([a, b, value], block) => {
                 const reason = reasons.get(block);
                 const { number, isWarm } = numbered(blocks, block);
                 const title = `${names(details, place)}, ${isWarm ? `warm-up block ${number + blocks.warm}` : `block ${number}`}: ${bench.digits(value, 4)} ${unit}${reason ? `; disturbed: ${reason}` : ""}`;
                 const beyond = value < limits[0] ? "M-4 -5L4 -5L0 2Z" : value > limits[1] ? "M-4 5L4 5L0 -2Z" : null;
                 if (reason) circles.push(s("circle", { class: "ring", cx: a, cy: b, r: 8 }, s("title", {}, title)));
-                return s("path", { class: `dot ${isWarm ? "warm" : ""}`, transform: `translate(${a} ${b})`, d: beyond ?? d3.symbol(bench.shape(place), 26)() }, s("title", {}, title));
+                return s("path", { class: `dot ${isWarm ? "warm" : ""}`, transform: `translate(${a} ${b})`, d: beyond ?? d3.symbol(bench.shape(bench.lookOfRepeat(place)), 26)() }, s("title", {}, title));
               }));
           }), circles],
         });
@@ -91,7 +91,7 @@
           const y = bench.scale(traces.flatMap(({ values }) => values.filter((value) => value !== null)), [height - 42, 14], { log: false, zero: !name.endsWith("_hz") && !name.endsWith("_bytes"), pad: 0.1 });
           return bench.plot({
             width, height, x, y, label: `${TITLES[name] ?? name} during the blocks of ${id}`, xTitle: "seconds", yTitle: "", xText: bench.digits, yText: (value) => Math.abs(value) < 1000 ? bench.digits(value) : d3.format(".4~s")(value),
-            parts: traces.map(({ place, end, values }) => s("g", { class: bench.series(place) }, s("path", { class: "line", "stroke-dasharray": bench.dash(place),
+            parts: traces.map(({ place, end, values }) => s("g", { class: bench.lookOfRepeat(place).series }, s("path", { class: "line", "stroke-dasharray": bench.lookOfRepeat(place).dash,
               d: d3.line().defined(([, value]) => value !== null).x(([at]) => x(at)).y(([, value]) => y(value))(values.map((value, block) => [end[block], value])) }))),
           });
         },
@@ -122,7 +122,7 @@
           width, height, x, y, label: `Distribution of the step times of ${id}`, xTitle: "time of a step", yTitle: "share of steps", xText: bench.seconds, yText: (value) => `${Math.round(value * 100)} %`, yTicks: [0, 0.25, 0.5, 0.75, 0.9, 1],
           parts: curves.map(({ place, sorted }) => {
             const points = sorted.map((value, rank) => [value, (rank + 1) / sorted.length]).filter(([value]) => value <= limits[1]);
-            return s("g", { class: bench.series(place) }, s("path", { class: "line", "stroke-dasharray": bench.dash(place), d: d3.line().curve(d3.curveStepAfter)(points.map(([value, share]) => [x(Math.max(value, limits[0])), y(share)])) }, s("title", {}, names(details, place))));
+            return s("g", { class: bench.lookOfRepeat(place).series }, s("path", { class: "line", "stroke-dasharray": bench.lookOfRepeat(place).dash, d: d3.line().curve(d3.curveStepAfter)(points.map(([value, share]) => [x(Math.max(value, limits[0])), y(share)])) }, s("title", {}, names(details, place))));
           }),
         });
       },
@@ -152,7 +152,7 @@
         const names_ = d3.scaleLinear([0, strips.length], [14, 14 + strips.length * lane]);
         return bench.plot({
           width, height, left, x, y: names_, label: `Steps of ${id} in their order`, xTitle: "step", yTitle: "", xText: (value) => bench.number(value), yText: (value) => value < strips.length ? names(details, strips[value].place) : "", yTicks: [],
-          parts: strips.map(({ place, stride, values }, line) => s("g", { class: bench.series(place), transform: `translate(0 ${14 + line * lane})` },
+          parts: strips.map(({ place, stride, values }, line) => s("g", { class: bench.lookOfRepeat(place).series, transform: `translate(0 ${14 + line * lane})` },
             s("text", { x: left - 10, y: 14, "text-anchor": "end", class: "name" }, names(details, place)),
             s("text", { x: left - 10, y: y(y.domain()[1]) + 22, "text-anchor": "end", class: "small" }, bench.seconds(y.domain()[1])),
             s("text", { x: left - 10, y: lane - 12, "text-anchor": "end", class: "small" }, bench.seconds(y.domain()[0])),

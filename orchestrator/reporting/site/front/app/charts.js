@@ -57,8 +57,8 @@
     return drawn;
   };
 
-  bench.dots = (points, place, size = 36) => {
-    const d = d3.symbol(bench.shape(place), size)();
+  bench.dots = (points, look, size = 36) => {
+    const d = d3.symbol(bench.shape(look), size)();
     return points.map(({ x, y, title, hollow = false, to = null }) => {
       const mark = s("path", { transform: `translate(${x} ${y})`, d, class: `dot ${hollow ? "hollow" : ""}` }, s("title", {}, title));
       return to ? s("a", { href: to, "aria-label": title }, mark) : mark;

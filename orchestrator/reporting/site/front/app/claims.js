@@ -30,8 +30,8 @@
           parts: [
             s("rect", { class: "quarter", x: x(1), y: y(1), width: Math.max(0, x(high) - x(1)), height: Math.max(0, y(low) - y(1)) }), s("rect", { class: "quarter", x: x(low), y: y(high), width: Math.max(0, x(1) - x(low)), height: Math.max(0, y(1) - y(high)) }),
             s("line", { class: "one", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }),
-            s("g", { class: "series-1" }, known.map((claim) => claim.low === null ? null : bench.whisker(x(claim.published), y(claim.low), y(claim.high), [14, height - 44])),
-              bench.dots(known.map((claim) => ({ x: x(claim.published), y: y(claim.ratio), hollow: claim.verdict !== "same direction", title: `${claim.text}: published ${bench.ratio(claim.published)}, measured ${bench.ratio(claim.ratio)} (${claim.verdict})` })), 0, 52)),
+            s("g", { class: bench.plainLook.series }, known.map((claim) => claim.low === null ? null : bench.whisker(x(claim.published), y(claim.low), y(claim.high), [14, height - 44])),
+              bench.dots(known.map((claim) => ({ x: x(claim.published), y: y(claim.ratio), hollow: claim.verdict !== "same direction", title: `${claim.text}: published ${bench.ratio(claim.published)}, measured ${bench.ratio(claim.ratio)} (${claim.verdict})` })), bench.plainLook, 52)),
           ],
         });
       },

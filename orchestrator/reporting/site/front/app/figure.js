@@ -41,8 +41,8 @@
     return figure;
   };
 
-  bench.legend = (entries) => h("ul", { class: "legend" }, entries.map(({ text, place, kind = "line" }) =>
-    h("li", {}, bench.s("svg", { viewBox: "0 0 26 12", width: 26, height: 12, "aria-hidden": "true", class: bench.series(place) },
-      kind === "line" && bench.s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": bench.dash(place) }),
-      bench.s("path", { transform: "translate(13 6)", d: d3.symbol(bench.shape(place), 44)(), fill: "currentColor" })), text)));
+  bench.legend = (entries) => h("ul", { class: "legend" }, entries.map(({ text, look, kind = "line" }) =>
+    h("li", {}, bench.s("svg", { viewBox: "0 0 26 12", width: 26, height: 12, "aria-hidden": "true", class: look.series },
+      kind === "line" && bench.s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": look.dash }),
+      bench.s("path", { transform: "translate(13 6)", d: d3.symbol(bench.shape(look), 44)(), fill: "currentColor" })), text)));
 })();

@@ -13,7 +13,7 @@
     .map(({ row, at }) => ({ row, at, x: latency.v[row], y: rate.v[row], across: latency.e[row], up: rate.e[row] }));
   const ends = (value, half) => Number.isNaN(half) ? [value] : [value * Math.exp(-half), value * Math.exp(half)];
 
-  const drawing = ({ lines, names, places, best, limits, title, xMetric, yMetric, along }) => (width) => {
+  const drawing = ({ lines, names, looks, best, limits, title, xMetric, yMetric, along }) => (width) => {
     const { site } = bench;
     const height = 440, left = 74, top = 26, bottom = 42;
     const every = lines.flat();
@@ -25,13 +25,13 @@
       width, height, left, top, bottom, x, y, label: title, xTitle: bench.named(xMetric), yTitle: bench.named(yMetric), xText: bench.plain(xMetric), yText: bench.plain(yMetric),
       parts: [
         limits.map((limit) => s("g", { class: "limit" }, s("line", { x1: x(limit), x2: x(limit), y1: top, y2: height - bottom }), s("text", { x: bench.clamp(x(limit), [left + 26, width - 44]), y: top - 8, "text-anchor": "middle" }, `limit ${bench.seconds(limit)}`))),
-        lines.map((line, number) => s("g", { class: bench.series(places[number]) },
-          s("path", { class: "line", "stroke-dasharray": bench.dash(places[number]), d: d3.line()(line.map((point) => [x(point.x), y(point.y)])) }),
+        lines.map((line, number) => s("g", { class: looks[number].series },
+          s("path", { class: "line", "stroke-dasharray": looks[number].dash, d: d3.line()(line.map((point) => [x(point.x), y(point.y)])) }),
           line.map((point) => [across(point), upward(point)]),
           bench.dots(line.map((point) => ({
             x: x(point.x), y: y(point.y), hollow: !best.has(point.row), to: bench.address("cell", { run: site.runs.run[site.runOf[point.row]], id: site.axis(point.row, "id") }),
             title: `${names[number]}, ${site.titles[along].toLowerCase()} ${bench.number(point.at)}: ${bench.figure(xMetric, point.x)}, ${site.figure(site.metrics.get(yMetric.name), point.row, point.y)}`,
-          })), places[number], 52))),
+          })), looks[number], 52))),
       ],
     });
   };
@@ -74,8 +74,7 @@
       // A limit is one of answers, and none of single tokens.
       const limits = metrics.x.name.startsWith("latency") ? [...new Set(rows.flatMap(limitsOf))].sort(d3.ascending) : [];
       const lines = every.slice(0, MOST);
-      const frameworks = new Set(lines.map((line) => site.axis(line[0].row, "framework")));
-      const places = lines.map((line, number) => wanted.by === "framework" && frameworks.size === lines.length ? site.place(site.axis(line[0].row, "framework")) : number);
+      const looks = bench.looks(lines);
       const yMetric = site.counted(metrics.y, rows);
       const title = `${bench.capital(yMetric.title)} against ${metrics.x.title} by ${site.titles[along].toLowerCase()}`;
       return [
@@ -83,10 +82,10 @@
         h("p", { class: "lead" }, "A line is one framework on one system over a number; the newest result of each cell is shown. A filled mark is on the frontier: no other cell of the same work, system and host is as quick and yields as much."),
         h("div", { class: "controls" }, bench.metricChoice(wanted, "x", "Latency", latencies), bench.metricChoice(wanted, "y", "Rate", rates), bench.choice("Along", "along", offered.map((axis) => [axis, site.titles[axis]]), along), bench.choice("A line for each", "by", [["framework", "Framework, newest release"], ["label", "Release and options"]], wanted.by), bench.facets(wanted, ["model", "mode", "host"], { without: [along], chosen })),
         lines.length ? [
-          bench.legend(lines.map((_, number) => ({ text: names[number], place: places[number] }))),
+          bench.legend(lines.map((_, number) => ({ text: names[number], look: looks[number] }))),
           bench.frame({
             title, note: `Best is at the top left. Marks have their 95 % intervals.${limits.length ? " A dashed line is a limit of the latency." : ""}${every.length > lines.length ? ` The first ${lines.length} of ${every.length} lines: add a filter.` : ""}`,
-            draw: drawing({ lines, names, places, best, limits, title, xMetric: metrics.x, yMetric, along }),
+            draw: drawing({ lines, names, looks, best, limits, title, xMetric: metrics.x, yMetric, along }),
             csv: () => [["line", along, metrics.x.name, "latency_low", "latency_high", metrics.y.name, "rate_low", "rate_high", "on_frontier", "latency_limit"], ...every.flatMap((line, number) => line.map((point) => [names[number], point.at, point.x, point.x * Math.exp(-point.across), point.x * Math.exp(point.across), point.y, point.y * Math.exp(-point.up), point.y * Math.exp(point.up), best.has(point.row), site.axis(point.row, "limits")]))],
             command: () => bench.commands.figures(rows),
           }),

@@ -38,6 +38,18 @@
     return first.map((row) => [by, ...several].map((axis) => said(row, axis)).filter(Boolean).join(", "));
   };
 
+  // The looks of lines: those of a framework have its hue, and differ in shape and dash.
+  bench.looks = (lines) => {
+    const { site } = bench;
+    const met = new Map();
+    return lines.map((line) => {
+      const framework = site.axis(line[0].row, "framework");
+      const number = met.get(framework) ?? 0;
+      met.set(framework, number + 1);
+      return site.look(framework, number);
+    });
+  };
+
   // Filters for a reader who has chosen none: the model, mode and host that were measured at the most numbers.
   bench.longest = (along) => bench.site.once(`longest ${along}`, () => {
     const { site } = bench;

@@ -56,8 +56,8 @@
     site.axes = Object.keys(TITLES).filter((name) => site.valuesOf(name));
     site.facets = site.axes.filter((name) => site.valuesOf(name).length > 1);
     site.apart = (one, other) => apart.get(`${Math.min(one, other)} ${Math.max(one, other)}`) ?? apart.get(`${Math.max(one, other)} ${Math.min(one, other)}`) ?? null;
-    site.frameworks = [...new Set(cells.framework.of)].sort();
-    site.place = (framework) => site.frameworks.indexOf(framework);
+    const others = [...new Set(cells.framework.of)].filter((name) => !bench.isNamed(name)).sort();
+    site.look = (framework, line = 0) => bench.look(framework, line, others);
     site.cellLink = (row, text, attributes) =>
       bench.link(text ?? site.axis(row, "label"), "cell", { run: runs.run[runOf[row]], id: site.axis(row, "id") }, attributes);
     site.runNumber = (name) => runs.run.indexOf(name);

@@ -34,7 +34,7 @@
         h("p", { class: "lead" }, "A filled mark is a cell that no other one of the same work, system and host beats in both metrics. The newest result of each cell is shown."),
         h("div", { class: "controls" }, bench.metricChoice(wanted, "x", "Across"), bench.metricChoice(wanted, "y", "Up"), bench.facets(wanted, ["work", "host", "framework"], { chosen })),
         rows.length ? [
-          bench.legend(frameworks.map((name) => ({ text: name, place: site.place(name), kind: "mark" }))),
+          bench.legend(frameworks.map((name) => ({ text: name, look: site.look(name), kind: "mark" }))),
           bench.frame({
             title, note: `Best is to the ${xMetric.better === "higher" ? "right" : "left"} and ${yMetric.better === "higher" ? "at the top" : "at the bottom"}.${rows.length > shown.length ? ` ${bench.number(shown.length)} of ${bench.number(rows.length)} cells, the unbeaten ones first.` : ""}`,
             draw: (width) => {
@@ -45,10 +45,10 @@
                 width, height, left, x, y, label: title, xTitle: bench.named(xMetric), yTitle: bench.named(yMetric), xText: bench.plain(xMetric), yText: bench.plain(yMetric),
                 parts: [
                   front.length > 1 && s("path", { class: "front", d: d3.line()(front.map((row) => [x(across.v[row]), y(up.v[row])])) }),
-                  frameworks.map((name) => s("g", { class: bench.series(site.place(name)) }, bench.dots(shown.filter((row) => site.axis(row, "framework") === name).map((row) => ({
+                  frameworks.map((name) => s("g", { class: site.look(name).series }, bench.dots(shown.filter((row) => site.axis(row, "framework") === name).map((row) => ({
                     x: x(across.v[row]), y: y(up.v[row]), hollow: !best.has(row), to: bench.address("cell", { run: site.runs.run[site.runOf[row]], id: site.axis(row, "id") }),
                     title: `${site.axis(row, "label")}, ${site.axis(row, "work")}: ${site.figure(xOne, row, across.v[row])}, ${site.figure(yOne, row, up.v[row])}`,
-                  })), site.place(name), 60))),
+                  })), site.look(name), 60))),
                 ],
               });
             },

@@ -21,15 +21,14 @@
       const measured = shown.flatMap((line) => line.filter(({ value }) => value > 0));
       const one = site.metrics.get(wanted.metric);
       const metric = site.counted(one, measured.map(({ row }) => row));
-      const frameworks = new Set(shown.map((line) => site.axis(line[0].row, "framework")));
-      const placeOf = (line, number) => wanted.by === "framework" && frameworks.size === shown.length ? site.place(site.axis(line[0].row, "framework")) : number;
+      const looks = bench.looks(shown);
       const title = `${bench.capital(metric.title)} by ${site.titles[along].toLowerCase()}`;
       return [
         bench.heading(1, "Scaling"),
         h("p", { class: "lead" }, "The newest results along an axis; the cells of a line differ in nothing else but, by framework, the release. A cross below the axis is a size at which no repeat ended well, such as for want of memory."),
         h("div", { class: "controls" }, bench.metricChoice(wanted), bench.choice("Along", "x", offered.map((axis) => [axis, site.titles[axis]]), along), bench.choice("A line for each", "by", [["framework", "Framework, newest release"], ["label", "Release and options"]], wanted.by), bench.facets(wanted, ["model", "mode", "host"], { without: [along], chosen })),
         measured.length ? [
-          bench.legend(shown.map((line, number) => ({ text: names[number], place: placeOf(line, number) }))),
+          bench.legend(shown.map((_, number) => ({ text: names[number], look: looks[number] }))),
           bench.frame({
             title, note: `${metric.better === "higher" ? "More" : "Less"} is better.${every.length > shown.length ? ` The first ${shown.length} of ${every.length} lines: add a filter.` : ""}`,
             draw: (width) => {
@@ -41,12 +40,12 @@
               return bench.plot({
                 width, height, left, x, y, label: title, xTitle: site.titles[along], yTitle: bench.named(metric), xText: (value) => bench.number(value), yText: bench.plain(metric), xTicks: fit ? sizes : null,
                 parts: shown.map((line, number) => {
-                  const place = placeOf(line, number);
+                  const look = looks[number];
                   const well = line.filter(({ value }) => value > 0);
-                  return s("g", { class: bench.series(place) },
-                    s("path", { class: "line", "stroke-dasharray": bench.dash(place), d: d3.line()(well.map(({ x: size, value }) => [x(size), y(value)])) }),
+                  return s("g", { class: look.series },
+                    s("path", { class: "line", "stroke-dasharray": look.dash, d: d3.line()(well.map(({ x: size, value }) => [x(size), y(value)])) }),
                     well.map(({ x: size, value, width: half }) => Number.isNaN(half) ? null : bench.whisker(x(size), y(value * Math.exp(-half)), y(value * Math.exp(half)), [14, height - 62])),
-                    bench.dots(well.map(({ x: size, value, row }) => ({ x: x(size), y: y(value), to: bench.address("cell", { run: site.runs.run[site.runOf[row]], id: site.axis(row, "id") }), title: `${names[number]}, ${size}: ${site.figure(one, row, value)}` })), place, 48),
+                    bench.dots(well.map(({ x: size, value, row }) => ({ x: x(size), y: y(value), to: bench.address("cell", { run: site.runs.run[site.runOf[row]], id: site.axis(row, "id") }), title: `${names[number]}, ${size}: ${site.figure(one, row, value)}` })), look, 48),
                     line.filter(({ value, ended }) => !(value > 0) && ended).map(({ x: size, ended }) => s("path", { class: "dot", transform: `translate(${x(size)} ${height - 52 + number % 3 * 4}) rotate(45)`, d: d3.symbol(d3.symbolCross, 40)() }, s("title", {}, `${names[number]}, ${size}: ${ended.status}`))));
                 }),
               });

@@ -20,9 +20,9 @@
           parts: search.values.map(([release, values], place) => {
             const known = values.filter((value) => value !== null);
             const mean = known.length ? Math.exp(d3.mean(known, Math.log)) : null;
-            return s("g", { class: "series-1" }, found.has(release) && s("line", { class: "cut", x1: x(place - 0.5), x2: x(place - 0.5), y1: 14, y2: height - 62 }),
+            return s("g", { class: bench.plainLook.series }, found.has(release) && s("line", { class: "cut", x1: x(place - 0.5), x2: x(place - 0.5), y1: 14, y2: height - 62 }),
               mean && s("line", { class: "level", x1: x(place - 0.3), x2: x(place + 0.3), y1: y(mean), y2: y(mean) }),
-              bench.dots(known.map((value, number) => ({ x: x(place) + (number / Math.max(1, known.length - 1) - 0.5) * Math.min(30, (width - left) / search.values.length / 2), y: y(value), title: `${release}: ${bench.figure(metric, value)}` })), 0, 30));
+              bench.dots(known.map((value, number) => ({ x: x(place) + (number / Math.max(1, known.length - 1) - 0.5) * Math.min(30, (width - left) / search.values.length / 2), y: y(value), title: `${release}: ${bench.figure(metric, value)}` })), bench.plainLook, 30));
           }),
         });
       },

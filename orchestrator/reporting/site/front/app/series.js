@@ -14,7 +14,7 @@
     if (every.length < 2) return null;
     const changes = changesOf(one, metric);
     const breaks = one.breaks[metric.name] ?? [];
-    const place = site.place(site.axis(every.at(-1).row, "framework"));
+    const look = site.look(site.axis(every.at(-1).row, "framework"));
     const values = every.map(({ value }) => value);
     const isLog = d3.max(values) / d3.min(values) >= 30;
     const [low, high] = d3.extent(values);
@@ -60,12 +60,12 @@
               s("line", { x1: between(change.index), x2: between(change.index), y1: top, y2: height - 42 }),
               said[number] && s("text", { x: bench.clamp(between(change.index), [104, width - 48]), y: top - 8, "text-anchor": "middle" }, `${bench.ratio(change.ratio)}${change.known ? " known" : ""}`),
               s("title", {}, `${change.since} → ${change.release}: ${bench.ratio(change.ratio)}${change.known ? `; known: ${change.known}` : ""}`))),
-            s("g", { class: bench.series(place) },
+            s("g", { class: look.series },
               every.map((point, number) => Number.isNaN(point.width) ? null : bench.whisker(at[number][0], y(point.value * Math.exp(-point.width)), y(point.value * Math.exp(point.width)), [top, height - 42])),
               bench.dots(every.map((point, number) => ({
                 x: at[number][0], y: at[number][1], to: bench.address("cell", { run: site.runs.run[point.run], id: site.axis(point.row, "id") }),
                 title: `${bench.moment(site.runs.created[point.run])}, ${site.axis(point.row, "version")}: ${bench.figure(metric, point.value)}`,
-              })), place, many ? 14 : 40)),
+              })), look, many ? 14 : 40)),
           ],
         });
       },
@@ -110,7 +110,7 @@
       const values = every.filter((_, number) => number % step === 0).map(({ value }) => value);
       const [low, high] = [Math.min(...values), Math.max(...values)];
       const path = values.map((value, number) => `${(number / (values.length - 1) * 118 + 1).toFixed(1)} ${(21 - (high > low ? (value - low) / (high - low) : 0.5) * 18).toFixed(1)}`).join("L");
-      return s("svg", { viewBox: "0 0 120 24", width: 120, height: 24, "aria-hidden": "true", class: `spark ${bench.series(site.place(site.axis(every[0].row, "framework")))}` }, s("path", { d: `M${path}`, class: "line" }));
+      return s("svg", { viewBox: "0 0 120 24", width: 120, height: 24, "aria-hidden": "true", class: `spark ${site.look(site.axis(every[0].row, "framework")).series}` }, s("path", { d: `M${path}`, class: "line" }));
     };
     const latest = ({ changes }) => changes.at(-1);
     const draw = (text) => {
