@@ -231,8 +231,9 @@ def test_axe_finds_nothing_in_the_live_view(live: Callable[..., Visit], width: i
     assert visited.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_paper_shows_the_live_view(live: Callable[..., Visit]) -> None:
-    visited = live(viewport={"width": 720, "height": 1000})
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_paper_shows_the_live_view(live: Callable[..., Visit], scheme: str) -> None:
+    visited = live(viewport={"width": 720, "height": 1000}, color_scheme=scheme)
     visited.page.emulate_media(media="print")
 
     assert visited.violations() == []

@@ -19,6 +19,7 @@ from tests.unit.reporting.site.reading import index_of, rows
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
+SCHEMES = ("light", "dark")
 NIGHT = "20260424T030405Z-0018"
 SERIES = "mxnet-*-cpu/lenet-train-b200"
 VIEWS = {
@@ -82,7 +83,7 @@ def test_a_view_draws_from_disk_alone(browser: Browser, site: Path, view: str) -
     assert visited.page.title().endswith(" · results")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing_in_a_view(browser: Browser, site: Path, view: str, scheme: str) -> None:
     visited = visit(browser, site, VIEWS[view], color_scheme=scheme, viewport={"width": 1440, "height": 900})
@@ -91,19 +92,23 @@ def test_axe_finds_nothing_in_a_view(browser: Browser, site: Path, view: str, sc
     assert visited.violations() == []
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_axe_finds_nothing_on_paper(browser: Browser, site: Path, view: str) -> None:
-    visited = visit(browser, site, VIEWS[view], viewport={"width": 720, "height": 1000})
+def test_axe_finds_nothing_on_paper(browser: Browser, site: Path, view: str, scheme: str) -> None:
+    """Paper is white, whatever the scheme of the screen is."""
+    visited = visit(browser, site, VIEWS[view], color_scheme=scheme, viewport={"width": 720, "height": 1000})
     visited.open_all()
     visited.page.emulate_media(media="print")
 
     assert visited.violations() == []
+    assert visited.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_phone_scrolls_no_view_sideways(browser: Browser, site: Path, view: str) -> None:
+def test_a_phone_scrolls_no_view_sideways(browser: Browser, site: Path, view: str, scheme: str) -> None:
     for width in (390, 768):
-        visited = visit(browser, site, VIEWS[view], viewport={"width": width, "height": 844})
+        visited = visit(browser, site, VIEWS[view], color_scheme=scheme, viewport={"width": width, "height": 844})
         visited.open_all()
 
         assert visited.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -193,7 +198,7 @@ def test_a_site_without_its_data_says_so(browser: Browser, site: Path, tmp_path:
     assert "copy its whole folder, or publish again" in visited.page.locator("main").inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_fields_can_be_read_on_their_colours(browser: Browser, site: Path, scheme: str) -> None:
     page = visit(browser, site, "?cols=framework", color_scheme=scheme).page
 
