@@ -1,7 +1,11 @@
 """ONNX Runtime, which is given every model as an ONNX file and does inference."""
 
+import os
+import tempfile
+
 import numpy
 import onnxruntime
+from onnx import load
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from benchmarks.errors import Unsupported
@@ -78,11 +82,29 @@ class _Engine:
         """Copy a value of the engine."""
         return value.numpy()
 
-    def _session(self, file, fixed=None):
+    def nodes(self, file):
+        """Return the kind of each node of the graph that ONNX Runtime makes of a file, as it writes it.
+
+        OpenVINO's provider compiles parts of the graph, which are not written.
+        """
+        if self._provider == _OPENVINO:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            settings = self._options()
+            settings.optimized_model_filepath = os.path.join(folder, "optimised.onnx")
+            settings.log_severity_level = 3  # it warns that such a file is for this CPU alone
+            onnxruntime.InferenceSession(file, settings, providers=[self._provider])
+            return [each.op_type for each in load(settings.optimized_model_filepath).graph.node]
+
+    def _options(self):
         settings = onnxruntime.SessionOptions()
         settings.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, self._level)
         settings.intra_op_num_threads = self._threads or 0
         settings.inter_op_num_threads = 1
+        return settings
+
+    def _session(self, file, fixed=None):
+        settings = self._options()
         for name, size in fixed.axes.items() if fixed else ():
             settings.add_free_dimension_override_by_name(name, size)
         session = onnxruntime.InferenceSession(file, settings, providers=[(self._provider, self._settings())])

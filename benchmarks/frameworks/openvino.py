@@ -77,6 +77,14 @@ class _Engine:
         self._model = self._core.compile_model(self._core.read_model(file), "CPU", self._settings)
         return _Steps(self._model, held, batch_size)
 
+    def nodes(self, file):
+        """Return the kind of each node of the graph that OpenVINO executes, or None of a release that does not tell."""
+        compiled = self._core.compile_model(self._core.read_model(file), "CPU", self._settings)
+        try:
+            return [each.get_rt_info()["layerType"].get() for each in compiled.get_runtime_model().get_ops()]
+        except (AttributeError, RuntimeError):
+            return None
+
     @staticmethod
     def kept(array):
         """Return an array as a tensor of the engine, which shares its memory."""

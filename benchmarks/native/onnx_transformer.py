@@ -1,6 +1,6 @@
 """The layers of transformers as nodes of ONNX, of elementary operators, as opset 13 has none for them.
 
-Engines put their own kernels in the place of such patterns.
+Engines know some of these patterns, and compute them by nodes of their own, which `facts.onnx.nodes` counts.
 """
 
 import numpy

@@ -3,6 +3,8 @@
 An engine has `opened(file, fixed)`, which returns a function from inputs by name to a list of outputs, as NumPy arrays
 in the order of the file. It also has `facts(kind)`, and `ERRORS`, by which it refuses a file. A file is the bytes of
 what we write of a model, or the path of a network of the user's own, whose dynamic axes get the sizes of `fixed`.
+`nodes(file)` compiles such bytes anew, and returns the name of the kind of each node that the engine makes of them, or
+None if it does not tell.
 
 An engine that generates also has `stepping(file, held, batch_size)`, which returns a function from the next tokens and
 the position of the first of them to the token that follows and its logits, both as the engine has them. It keeps the
@@ -21,6 +23,8 @@ from benchmarks.native import exported, onnx, onnx_decoding, parts, quantised_on
 from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}
+LARGEST_COUNTED = 32 * 2**20
+"""Bytes of a file whose nodes are counted. It is compiled once more for that, and ONNX Runtime writes it to a disk."""
 
 Fixed = namedtuple("Fixed", "axes shapes")
 Fixed.__doc__ = """The sizes of a network's dynamic axes by their names, and the shapes of its inputs by theirs."""
@@ -64,6 +68,13 @@ def generator(workload, engine):
     if exported.exporter_of(workload):
         raise Unsupported("what generates is the file of the recorded layers; set export: recorded")
     return _Generator(workload, engine)
+
+
+def _described(content, engine):
+    """Return the facts of a file that we write, with the nodes that an engine makes of it, by their kinds."""
+    facts = {"opset": onnx.opset_of(content), "sha256": hashlib.sha256(content).hexdigest()}
+    kinds = engine.nodes(content) if len(content) <= LARGEST_COUNTED else None
+    return facts if kinds is None else dict(facts, nodes={kind: kinds.count(kind) for kind in sorted(set(kinds))})
 
 
 class _Session:
@@ -141,9 +152,9 @@ class _ModelSession(_Session):
 
     def facts(self):
         """Return the facts of the engine, of the file, and of the logits that it yields."""
-        file = {"opset": onnx.opset_of(self._content), "sha256": hashlib.sha256(self._content).hexdigest()}
         kind = self.step(self.batches[0]).dtype.name
-        return dict({"layout": "channels_first", "device": "cpu", "onnx": file}, **self._engine.facts(kind))
+        own = {"layout": "channels_first", "device": "cpu", "onnx": _described(self._content, self._engine)}
+        return dict(own, **self._engine.facts(kind))
 
 
 class _ExportedSession(_ModelSession):
@@ -216,9 +227,9 @@ class _Generator(_ModelSession):
 
     def facts(self):
         """Return the facts of the engine, of the file, and of the logits that it yields."""
-        file = {"opset": onnx.OPSET, "sha256": hashlib.sha256(self._content).hexdigest()}
         kind = self.logits(self.prefill(self.batches[0])).dtype.name
-        return dict({"layout": "channels_first", "device": "cpu", "onnx": file}, **self._engine.facts(kind))
+        own = {"layout": "channels_first", "device": "cpu", "onnx": _described(self._content, self._engine)}
+        return dict(own, **self._engine.facts(kind))
 
 
 class _QuantisedSession(_ModelSession):
