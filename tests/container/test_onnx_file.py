@@ -16,7 +16,7 @@ from benchmarks.vocabulary import features, layers, weights
 
 BATCH = 4
 OWN = ("every_layer", "features", "sequence", "two_inputs", "gates", "separable", "joined", "early_reset", "both_ways")
-OWN += ("encoded", "decoded")
+OWN += ("encoded", "decoded", "written", "mixed")
 
 
 def model_of(name: str) -> Any:

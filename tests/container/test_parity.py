@@ -62,6 +62,8 @@ def expected(model: str, batch_size: int, steps: int) -> Any:
         ("both_ways", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("encoded", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("decoded", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("written", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("mixed", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sparse_rows", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sparse_regression", 128, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("every_layer", 128, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
@@ -105,7 +107,7 @@ def test_a_framework_computes_what_the_reference_computes(
 NETS = [("lenet", 128), ("mlp", 32), ("lstm", 32), ("every_layer", 128)]
 NETS += [("two_inputs", 32), ("gates", 32), ("squares", 32), ("separable", 32)]
 NETS += [("joined", 32), ("early_reset", 32), ("both_ways", 32), ("sparse_rows", 32)]
-NETS += [("encoded", 32), ("decoded", 32)]
+NETS += [("encoded", 32), ("decoded", 32), ("written", 32), ("mixed", 32)]
 
 
 @pytest.mark.frameworks

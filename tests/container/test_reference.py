@@ -14,7 +14,7 @@ from benchmarks.vocabulary import layers, losses, weights
     "model",
     [
         *("every_layer", "features", "sequence", "two_inputs", "gates", "squares", "separable", "joined"),
-        *("early_reset", "both_ways", "sparse_rows", "encoded", "decoded"),
+        *("early_reset", "both_ways", "sparse_rows", "encoded", "decoded", "written", "mixed"),
     ],
 )
 def test_gradients_are_those_of_the_loss(model: str) -> None:
