@@ -3,9 +3,10 @@
     python -m bench.serve [--pairs 24] [--only torch] [--runtime host]
 
 Both sides are repeats of one run, in a new random order for each pair. A server of the results folder lives meanwhile,
-and three clients read its stream. For a repeat without viewers, both are stopped by a signal, and go on for the next
-one with them. The run writes its events as the command does, and takes turns on the host, so that the site is brought
-up to date between repeats. Each repeat with viewers must have been told of by every one of the three.
+and three viewers: each has loaded the page with all its files, reads the stream, and loads the new figures whenever the
+site has changed. For a repeat without viewers, both are stopped by a signal, and go on for the next one with them. The
+run writes its events as the command does, and takes turns on the host, so that the site is brought up to date between
+repeats. Each repeat with viewers must have been told of by every one of the three.
 
 MXNet is looked at by default: its launches on one CPU scatter by 1 %. On both CPUs of a small virtual machine, some
 launches were slower by a quarter (PyTorch) or by two fifths (MXNet), with viewers and without, and no counter showed
@@ -14,24 +15,22 @@ it. There, give all of this one CPU: `taskset -c 0 python -m bench serve`.
 
 import argparse
 import contextlib
-import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from bench import inside
 from bench.frameworks import OPTIONS
 from bench.pairs import UNBOUNDED, compare, interleave
+from bench.viewers import watch
 from orchestrator import __version__
 from orchestrator.build_settings import BuildSettings
 from orchestrator.devices import host_facts, inventory
@@ -55,30 +54,6 @@ FRAMEWORKS = {
     "noop": Framework("noop", "1", python="3.11"),
 }
 RUNTIMES = ("docker", "venv", "host")
-
-
-def watch(address: str, heard: Path) -> None:
-    """Read the stream with several clients, and write down the number of each that hears of something."""
-    place = urlsplit(address)
-    lock = threading.Lock()
-
-    def read(number: int, file: Any) -> None:
-        connection = http.client.HTTPConnection(place.hostname or "localhost", place.port)
-        connection.request("GET", "/events")
-        response = connection.getresponse()
-        for line in response:
-            if line.startswith(b"event: run"):
-                with lock:
-                    file.write(f"{number}\n")
-                    file.flush()
-
-    with heard.open("a") as file:
-        threads = [threading.Thread(target=read, args=(number, file), daemon=True) for number in range(VIEWERS)]
-        for thread in threads:
-            thread.start()
-        print("reading", flush=True)
-        for thread in threads:
-            thread.join()
 
 
 class Audience:
@@ -109,10 +84,10 @@ class Audience:
         for process in self._processes:
             os.killpg(process.pid, number)
 
-    def heard(self) -> list[int]:
-        """Return how often each viewer has heard of something."""
-        numbers = self._heard.read_text().split()
-        return [numbers.count(str(viewer)) for viewer in range(VIEWERS)]
+    def heard(self, word: str = "run") -> list[int]:
+        """Return how often each viewer has heard of the run, or has loaded new `figures`."""
+        lines = self._heard.read_text().splitlines()
+        return [lines.count(f"{viewer} {word}") for viewer in range(VIEWERS)]
 
     def close(self) -> None:
         """End all processes."""
@@ -177,6 +152,7 @@ def measure(name: str, runtime: Runtime, pairs: int, scratch: Path) -> list[dict
             return throughput(result, epochs=False)
 
         values = interleave(lambda: rate(is_watched=True), lambda: rate(is_watched=False), pairs)
+        loads = audience.heard("figures")
     label = FRAMEWORKS[name].label
     ratio = compare(
         f"LeNet b{BATCH} training, {label}, in a run that is looked at", f"{VIEWERS} viewers of `serve`",
@@ -185,7 +161,7 @@ def measure(name: str, runtime: Runtime, pairs: int, scratch: Path) -> list[dict
     counted = {
         "name": f"repeats of {label} that viewers of `serve` disturb",
         "text": f"{disturbed[True]} of {pairs} with viewers, {disturbed[False]} of {pairs} without; "
-        f"{deaf} of which a viewer heard nothing",
+        f"{deaf} of which a viewer heard nothing; each viewer loaded new figures at least {min(loads)} times",
         "wanted": "none disturbed with viewers, each heard of",
         "within": not disturbed[True] and not deaf,
     }
@@ -208,7 +184,7 @@ def main() -> None:
     parser.add_argument("--watch", nargs=2, metavar=("ADDRESS", "FILE"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.watch:
-        watch(options.watch[0], Path(options.watch[1]))
+        watch(options.watch[0], Path(options.watch[1]), VIEWERS)
         return
     figures: list[dict[str, Any]] = []
     for name in options.only:
