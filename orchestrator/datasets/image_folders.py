@@ -28,7 +28,6 @@ else:
 
 RECORD = "source.json"
 """The file beside the images that says what they were made from."""
-_EXTRA = "framework-bench-orchestrator[photos]"
 SPLIT_SEED = 10_000
 _MODES = {1: "L", 3: "RGB"}
 """Pillow's name of a kind of image, by channels."""
@@ -44,7 +43,7 @@ def converted(info: DatasetInfo, source: Path) -> dict[str, bytes]:
     dataset's description says, if one cannot be decoded, and if Pillow is not installed.
     """
     if not HAS_DECODER:
-        raise InputError(f"photographs are decoded by Pillow, which is not installed here: pip install '{_EXTRA}'")
+        raise InputError("photographs are decoded by Pillow, which is not installed here: pip install pillow")
     shape = info.image or (0, 0, 0)
     if shape[0] not in _MODES:
         raise InputError(f"{info.name}: photographs have 1 or 3 channels, not {shape[0]}")

@@ -7,10 +7,8 @@ from typing import Any
 from orchestrator.errors import InputError
 from orchestrator.tables.columns import SCHEMA_VERSION, ColumnKind, TableSchema, fitting
 
-EXTRA = "framework-bench-orchestrator[data]"
 
-
-def library(name: str, remedy: str = f"install it: pip install '{EXTRA}'") -> Any:
+def library(name: str, remedy: str = "install it: pip install pyarrow") -> Any:
     """Import a library that only an extra installs. Raises `InputError` with the remedy if it is not there."""
     try:
         return importlib.import_module(name)

@@ -81,7 +81,7 @@ def _check(options: ServeOptions) -> None:
     mistakes = []
     if missing:
         mistakes.append(
-            f"serve needs {' and '.join(missing)}: install `framework-bench-orchestrator[serve]`, or write a site "
+            f"serve needs {' and '.join(missing)}: pip install {' '.join(missing)}, or write a site "
             "with `orchestrator publish`"
         )
     if not options.results.is_dir():

@@ -112,5 +112,5 @@ def test_other_sources_and_channel_counts_are_refused(tmp_path: Path) -> None:
 def test_without_a_decoder_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_folders, "HAS_DECODER", False)
 
-    with pytest.raises(InputError, match=r"pip install 'framework-bench-orchestrator\[photos\]'"):
+    with pytest.raises(InputError, match="pip install pillow"):
         converted(described(), tmp_path)

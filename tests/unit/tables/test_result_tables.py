@@ -93,7 +93,7 @@ def _noting(method: Any, name: str, opened: list[str]) -> Any:
 @pytest.mark.parametrize(
     ("library", "remedy"),
     [
-        ("pyarrow", "pip install 'framework-bench-orchestrator[data]'"),
+        ("pyarrow", "pip install pyarrow"),
         ("pandas", "pip install pandas"),
         ("polars", "pip install polars"),
     ],

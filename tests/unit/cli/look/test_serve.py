@@ -49,7 +49,7 @@ def test_what_it_needs_is_said(command: Program, tmp_path: Path, monkeypatch: py
     code, _, error = command("serve")
 
     assert code == 2
-    needed = "serve needs uvicorn: install `framework-bench-orchestrator[serve]`"
+    needed = "serve needs uvicorn: pip install uvicorn"
     assert error.splitlines()[0] == f"{needed}, or write a site with `orchestrator publish`"
 
 
