@@ -142,7 +142,7 @@ docs: $(VENV)/installed-dev ## the documentation with its search, in build/site;
 	@echo "open build/site/index.html"
 
 .PHONY: docs-counts
-docs-counts: docs ## how easily the documentation reads: words a page, long sentences, dead links
+docs-counts: docs ## how easily the documentation reads: words a page, long sentences, commands that no test runs
 	$(BIN)/python -m bench.documentation.counts
 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"

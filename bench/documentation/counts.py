@@ -6,14 +6,19 @@ names of cells and are left out. The pages that are made from the program are co
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
+from itertools import takewhile
 from pathlib import Path
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
+from rich.text import Text
+
 from bench.documentation.command_tests import shown_commands
 from bench.documentation.documented_commands import pages
+from bench.documentation.program_tests import shown_programs
+from bench.documentation.recording import CAST, TimedLine, kept
 from bench.records import ROOT
 
 SITE = ROOT / "build" / "site"
@@ -27,6 +32,8 @@ _FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
+_REPORT = re.compile(r"\S+: run \S+ \(\w+\)")
+"""The first line of a report on a terminal."""
 _END = re.compile(r"(?<=[.!?])[\"”)*]*\s+")
 
 
@@ -55,6 +62,13 @@ def sentences(text: str) -> list[str]:
     return [sentence for paragraph in plain for sentence in _END.split(paragraph) if sentence]
 
 
+def terminal_words(lines: Sequence[TimedLine]) -> int:
+    """Return the words of a recorded terminal, typed and printed, before the first report of a run begins."""
+    printed = [Text.from_ansi(line.text).plain for line in lines]
+    before = takewhile(lambda text: not _REPORT.match(text), printed)
+    return sum(bool(re.search(r"\w", word)) for text in before for word in text.split())
+
+
 class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +85,7 @@ class _Links(HTMLParser):
 
 
 def dead_links(site: Path) -> list[str]:
-    """Return the links between files of the site that lead nowhere."""
+    """Return the links between files of the site that lead nowhere. Links to other sites are not followed."""
     parsed = {}
     for path in site.rglob("*.html"):
         parsed[path] = _Links()
@@ -107,27 +121,48 @@ def rows() -> Iterator[tuple[str, str, str]]:
     yield "words a page, median", f"{median(map(words, written.values())):.0f}", "≤ 900"
     yield "sentences", f"{len(found):,}", ""
     yield f"sentences over {LONG} words", f"{len(long)} ({len(long) / len(found):.1%})", "≤ 3 %"
-    yield "words before the first result (README)", str(words(readme.partition(FIRST_RESULT)[0])), "≤ 400"
-    commands = list(shown_commands())
-    named = [each for each in commands if each.reason]
-    left = [each for each in commands if not each.test and not each.reason]
-    yield "commands shown, each parsed by a test", str(len(commands)), ""
-    yield "… of these run by a test, in their order", str(len(commands) - len(named) - len(left)), ""
-    yield f"commands not run, besides {len(named)} with a reason", str(len(left)), "0"
-    sys.stderr.writelines(
-        f"not run: {each.command.page}: {each.command.line} ({each.reason})\n" for each in named + left
-    )
+    yield f"words of the README before `{FIRST_RESULT}`", str(words(readme.partition(FIRST_RESULT)[0])), "≤ 400"
+    yield "words of the recorded terminal before its report", str(terminal_words(kept(CAST))), ""
+    yield from _commands()
+    yield from _programs()
     if SITE.is_dir():
         dead = dead_links(SITE)
         yield "pages of the site", str(sum(1 for _ in SITE.rglob("*.html"))), ""
-        yield "dead links of the site", str(len(dead)), "0"
+        yield "dead internal links of the site", str(len(dead)), "0"
         sys.stderr.writelines(f"dead: {link}\n" for link in dead)
+
+
+def _commands() -> Iterator[tuple[str, str, str]]:
+    commands = list(shown_commands())
+    left = [each for each in commands if not each.test]
+    yield "calls of orchestrator, each parsed by a test", str(len(commands)), ""
+    yield "… not run by a test", str(len(left)), "0"
+    sys.stderr.writelines(f"not run: {each.command.page}: {each.command.line}\n" for each in left)
+
+
+def _programs() -> Iterator[tuple[str, str, str]]:
+    """Yield what becomes of the calls of other programs."""
+    programs = list(shown_programs())
+    kinds = {
+        "run for real by a test": [each for each in programs if each.is_real],
+        "replaced by a stand-in": [each for each in programs if each.stand_in],
+        "not run": [each for each in programs if each.reason],
+        "not run, without a reason": [
+            each for each in programs if not (each.is_real or each.stand_in or each.reason)
+        ],
+    }  # fmt: skip
+    yield "calls of other programs", str(len(programs)), ""
+    for kind, found in kinds.items():
+        yield f"… {kind}", str(len(found)), "0" if kind.endswith("reason") else ""
+        if not kind.endswith("test"):
+            names = {(each.call.page, each.call.program, each.stand_in or each.reason) for each in found}
+            sys.stderr.writelines(f"{kind}: {page}: {program}: {why}\n" for page, program, why in sorted(names))
 
 
 def main() -> None:
     """Print the counts."""
     for name, figure, wanted in rows():
-        print(f"{name:42} {figure:>14}  {wanted}")
+        print(f"{name:46} {figure:>14}  {wanted}")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from tests.documented import DOCS
 from tests.walks import stand_ins as s
-from tests.walks.place import Walk
+from tests.walks.place import RECEIVER, Walk
 
 FIT = {"doctor": (3,)}
 """This host may not be fit to measure, and then says so."""
@@ -15,6 +16,8 @@ TWO = s.matrix("[mxnet==1.9.1, torch==2.13.0]")
 HOSTS = s.stored("hosts")
 TEST = "20260301T030405Z-slower"
 NIGHTS = ("20260418T030405Z-0012", "20260419T030405Z-0013", "20260420T030405Z-0014")
+KEPT = tuple(str(DOCS / "studies" / f"{name}-smoke.tar.zst") for name in ("anu-2019", "sktelecom-2018"))
+"""Runs of studies that are kept in the repository."""
 ON_TERMINAL = "$TERMINAL/orchestrator init"
 """It is asked there, and answered."""
 
@@ -24,7 +27,8 @@ WALKS: Mapping[str, Walk] = {
         s.several(TWO, s.folder("docs/schemas"), s.study("studies/small.yaml")),
         instead={"MATRIX": "matrix.yaml", "--mode NAME": "--mode infer", "-k NAME": "-k lenet", "'NAME-*'": "'torch-*'",
                  "studies/NAME": "studies/small", "benchmarks.run NAME": "benchmarks.run lenet", "BUILDER": "noop"},
-        further=QUIET, sections=("Add a model", "Add a framework", "Add a mode", "Add a study"),
+        further=QUIET,
+        sections=("Write documentation", "Add a model", "Add a framework", "Add a mode", "Add a study", "Dependencies"),
     ),
     "docs/ci.md": Walk(s.foreign(before="hyperfine-1.15.0-before", after="hyperfine-1.15.0-again")),
     "docs/command-line.md": Walk(
@@ -55,7 +59,8 @@ WALKS: Mapping[str, Walk] = {
                          for side in "ab" for number in (1, 2, 3)}),
             s.both_of_hyperfine, s.mlflow, s.folder("exporter"),
         ),
-        exits={"compare": JUDGED}, instead={"/var/lib/node_exporter": "exporter"},
+        exits={"compare": JUDGED},
+        instead={"/var/lib/node_exporter": "exporter", "http://localhost:4318": RECEIVER},
     ),
     "docs/kubernetes.md": Walk(s.several(TWO, s.of_page("kubernetes.md", 0, "k8s.yaml"))),
     "docs/matrix.md": Walk(instead={"orchestrator init ": f"{ON_TERMINAL} "}),
@@ -74,6 +79,9 @@ WALKS: Mapping[str, Walk] = {
         s.several(s.stored("nights"), s.moved("results/acknowledged.yaml", "acknowledged.yaml"))
     ),
     "docs/nightly/watch.md": Walk(s.several(s.matrix("[mxnet==1.9.1]"), s.nightly, s.alarms("1.6.0"))),
+    "docs/offline/bundle.md": Walk(
+        s.copied(KEPT[0], "stick/results.tar.zst"), instead={"$STICK": "stick"}, sections=("The file of results",)
+    ),
     "docs/queries.md": Walk(HOSTS),
     "docs/regression.md": Walk(TWO, exits={"regress": JUDGED}, further=QUIET),
     "docs/regression/package.md": Walk(s.matrix("[mxnet==1.9.1]"), exits={"regress": JUDGED}, further=QUIET),
@@ -91,7 +99,7 @@ WALKS: Mapping[str, Walk] = {
     "docs/serving/anonymise.md": Walk(s.networks, exits={"anonymise": JUDGED}),
     "docs/study-files.md": Walk(
         s.study("studies/small.yaml"), further=QUIET,
-        instead={"sktelecom-2018": "small", "python -m bench": "true -m bench"},
+        instead={"sktelecom-2018": "small", "results/one results/two -o FILE": f"{' '.join(KEPT)} -o page.md"},
     ),
     "docs/site.md": Walk(s.several(HOSTS, s.stored("nightly", "nightly"))),
     "docs/your-model.md": Walk(

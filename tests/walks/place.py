@@ -1,11 +1,14 @@
 """A folder in which the commands of a page run as they stand, with stand-ins for what is not here.
 
 The program is the real one. It finds no engine, makes environments of releases that install in no time, and writes down
-every call with its exit status. What a page calls besides, such as `make` or `curl`, does nothing.
+every call with its exit status. Other programs are the real ones, but for those in `STANDING_IN`.
 """
 
 import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -36,10 +39,38 @@ sys.exit(0 if code in allowed.get(" ".join(asked), allowed.get(asked[0], [])) el
 """Ends as the page expects where its status is one of those that the walk allows."""
 TYPED = "#!/bin/sh\nprintf 'noop\\nmlp\\n\\n2\\n' | script -qec \"orchestrator $*\" /dev/null\n"
 """The program on a terminal, with the answers of a user who begins."""
-NOTHING = "#!/bin/sh\nexit 0\n"
 DUCKDB = "#!{python}\nimport sys, duckdb\nassert sys.argv[1] == '-c'\nprint(duckdb.sql(sys.argv[2]).fetchall())\n"
-STANDING_IN = ("bencher", "curl", "docker", "make", "man", "npm", "pip", "pytest", "uv")
-"""Programs that a page calls besides ours, and that do nothing here."""
+"""DuckDB itself, by its package for Python."""
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A program that takes the place of one that a page calls."""
+
+    script: str
+    """For `sh`, in which `{root}` is the checkout, `{python}` this interpreter and `{make}` the real make."""
+    reason: str
+    """The work that it leaves out, and why."""
+
+
+STANDING_IN: Mapping[str, StandIn] = {
+    "bencher": StandIn("exit 0", "does nothing: the real one sends figures to a service, and needs an account there"),
+    "make": StandIn(
+        'exec {make} --dry-run --no-print-directory -C {root} "$@" > /dev/null',
+        "make itself, in a dry run: a target must exist, but its commands would take minutes",
+    ),
+    "pip": StandIn("exit 0", "does nothing: tests/walks/test_installed_extras.py installs with the real one"),
+    "pytest": StandIn(
+        'cd {root} && exec {python} -m pytest --collect-only -q -p no:cacheprovider "$@" > /dev/null',
+        "pytest itself, which only collects: tests must be found, but their run would take minutes",
+    ),
+    "uv": StandIn(
+        "exit 0", "does nothing: tests/container/test_tutorials_without_engine.py installs with the real one"
+    ),
+}
+"""Programs that a page calls besides ours, and that are not the real ones here."""
+RECEIVER = "$RECEIVER"
+"""In place of the address of a collector: one that reads every request, and refuses what is none."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +87,11 @@ class Walk:
     """Texts of the page that stand for something of the reader's, with ours."""
     sections: tuple[str, ...] = ()
     """The sections that are walked; all of them where none is named."""
+
+    @property
+    def posts(self) -> bool:
+        """Return whether the page posts spans, and so needs a receiver."""
+        return RECEIVER in self.instead.values()
 
     @property
     def measures(self) -> bool:
@@ -90,6 +126,8 @@ class Place:
     folder: Path
     wheels: Path
     cache: Path
+    receiver: str = ""
+    """The address of a receiver of spans."""
 
     def walk(self, page: Path, walk: Walk) -> list[Call]:
         """Run the blocks of a page in their order. Raises `AssertionError` if one ends badly."""
@@ -127,20 +165,23 @@ class Place:
         for path in (tools / "python", own / "python"):
             script(path, f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         script(tools / "duckdb", DUCKDB.replace("{python}", sys.executable))
-        for name in STANDING_IN:
-            script(tools / name, NOTHING)
+        known = {"root": str(ROOT), "python": sys.executable, "make": str(shutil.which("make"))}
+        for name, each in STANDING_IN.items():
+            text = re.sub(r"\{(\w+)\}", lambda found: shlex.quote(known[found[1]]), each.script)
+            script(tools / name, f"#!/bin/sh\n{text}\n")
 
     def _variables(self, walk: Walk) -> dict[str, str]:
         near = self.folder.parent
         return {
-            "PATH": os.pathsep.join([str(near / "tools"), os.environ["PATH"]]),
+            # As in an installation, whose manual lies beside its programs.
+            "PATH": os.pathsep.join([str(near / "tools"), str(self.folder / ".venv" / "bin"), os.environ["PATH"]]),
             "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "COLUMNS": "200",
             "HOME": str(near / "home"), "XDG_CACHE_HOME": str(self.cache),
             "VIRTUAL_ENV": str(self.folder / ".venv"), "TERMINAL": str(near / "tools" / "terminal"),
             "DOCKER_HOST": f"unix://{near}/no.sock", "ORCHESTRATOR_IDLE_WAIT": "0",
             "ORCHESTRATOR_LOCK_FOLDER": os.environ["ORCHESTRATOR_LOCK_FOLDER"],
             "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "PIP_CONFIG_FILE": os.devnull,
-            "WALK_CALLS": str(self._log), "WALK_FURTHER": json.dumps(walk.further),
+            "RECEIVER": self.receiver, "WALK_CALLS": str(self._log), "WALK_FURTHER": json.dumps(walk.further),
             "WALK_EXITS": json.dumps(walk.exits),
         }  # fmt: skip
 

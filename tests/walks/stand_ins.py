@@ -165,6 +165,16 @@ def moved(name: str, to: str) -> Arrange:
     return lambda place: (place / name).rename(place / to)
 
 
+def copied(path: str, to: str) -> Arrange:
+    """Return what lays a file of the repository into the folder."""
+
+    def arrange(place: Path) -> None:
+        (place / to).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place / to)
+
+    return arrange
+
+
 def study(name: str) -> Arrange:
     """Return what writes the study of the page on study files, with one epoch and one repeat."""
 

@@ -1,28 +1,50 @@
-"""Every command that a page shows is run by a test, but for those that are named with a reason."""
+"""Every call of our program that a page shows is run by a test. Calls of other programs are run, replaced or named."""
 
 import pytest
 
 from bench.documentation import command_tests
-from bench.documentation.command_tests import NOT_RUN, OWN_TESTS, WALK, RunCommand, shown_commands
+from bench.documentation.command_tests import OWN_TESTS, WALK, RunCommand, shown_commands
 from bench.documentation.documented_commands import blocks_of
+from bench.documentation.program_tests import NOT_RUN, OTHER_TESTS, STANDING_IN_ELSEWHERE, shown_programs
 from orchestrator.resources import ROOT
 from tests.walks.pages import WALKS
+from tests.walks.place import STANDING_IN
 
 COMMANDS = list(shown_commands())
-MOST_NOT_RUN = 1
-"""A page with a further command that cannot be run needs a reader who agrees."""
+PROGRAMS = list(shown_programs())
+MOST_NOT_RUN = 7
+"""A page with a further call that nothing runs needs a reader who agrees."""
 
 
 def test_no_command_is_left_out() -> None:
-    assert [f"{each.command.page}: {each.command.line}" for each in COMMANDS if not each.test and not each.reason] == []
+    assert [f"{each.command.page}: {each.command.line}" for each in COMMANDS if not each.test] == []
 
 
-def test_few_commands_are_not_run() -> None:
-    named = {(each.command.page, " ".join(each.command.arguments)) for each in COMMANDS if each.reason}
+def test_every_other_program_is_run_or_replaced_or_named() -> None:
+    left = [each for each in PROGRAMS if not (each.is_real or each.stand_in or each.reason)]
 
-    assert len(NOT_RUN) <= MOST_NOT_RUN
-    assert named == set(NOT_RUN), "a command that is named is still on its page"
-    assert all(NOT_RUN.values())
+    assert [f"{each.call.page}: {each.call.line}" for each in left] == []
+    assert sum(bool(each.reason) for each in PROGRAMS) <= MOST_NOT_RUN
+
+
+def test_other_programs_that_are_named_are_on_their_pages() -> None:
+    shown = {(each.call.page, each.call.program) for each in PROGRAMS}
+
+    for named in (OTHER_TESTS, STANDING_IN_ELSEWHERE, NOT_RUN):
+        assert named.keys() <= shown
+    assert not OTHER_TESTS.keys() & (STANDING_IN_ELSEWHERE.keys() | NOT_RUN.keys())
+    assert all((ROOT / test).exists() for test in OTHER_TESTS.values())
+
+
+def test_stand_ins_are_those_of_walked_pages() -> None:
+    walked = {each.call.program for each in PROGRAMS if _is_walked(each.call.page, each.call.section)}
+
+    assert STANDING_IN.keys() <= walked
+    assert {each.call.program for each in PROGRAMS if each.stand_in} <= STANDING_IN.keys()
+
+
+def _is_walked(page: str, section: str) -> bool:
+    return command_tests.runner_of(page, section) == WALK
 
 
 @pytest.mark.parametrize("page", OWN_TESTS)
@@ -40,13 +62,14 @@ def test_own_tests_read_their_sections(page: str) -> None:
 
 def test_walks_are_of_pages_with_commands() -> None:
     walked = {each.command.page for each in COMMANDS if each.test == WALK}
+    others = {each.call.page for each in PROGRAMS if each.test == WALK}
 
-    assert walked == set(WALKS)
+    assert walked | (others & WALKS.keys()) == set(WALKS)
 
 
 def test_unknown_command_counts_as_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_tests, "WALKS", {})
 
-    left: list[RunCommand] = [each for each in shown_commands() if not each.test and not each.reason]
+    left: list[RunCommand] = [each for each in shown_commands() if not each.test]
 
     assert any(each.command.page == "README.md" for each in left)

@@ -5,7 +5,7 @@ from statistics import median
 
 from bench.documentation import counts
 from bench.documentation.documented_commands import documented_commands, pages
-from bench.documentation.recording import CAST, PICTURE, kept, picture
+from bench.documentation.recording import CAST, PICTURE, TimedLine, kept, picture
 from orchestrator.resources import ROOT
 
 TEXT = """\
@@ -67,6 +67,13 @@ def test_readme_leads_to_a_result_soon() -> None:
 
     assert heading
     assert counts.words(before) <= 400
+
+
+def test_words_of_a_terminal_end_at_the_report() -> None:
+    printed = ["\x1b[1;32m$\x1b[0m orchestrator run", "── 2 repeats", "[1/2] ok", "first: run 2026-d4e2 (venv)", "more"]
+
+    assert counts.terminal_words([TimedLine(0.0, text) for text in printed]) == 6
+    assert counts.terminal_words(kept(CAST)) > 0
 
 
 def test_picture_shows_the_kept_recording() -> None:

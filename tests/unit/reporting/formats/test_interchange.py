@@ -1,6 +1,5 @@
 """Formats of other tools, read by these tools or held to their published schemas (`tests/published_formats.py`)."""
 
-import base64
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +8,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status as SpanStatus
 from prometheus_client import parser
@@ -27,6 +25,7 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.measures import measures
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from tests import otlp_spans
 from tests.published_formats import BENCHER, BENCHER_SHA256, PYTORCH, digest
 from tests.unit.regression.history.test_history import levels
 from tests.unit.reporting import clusters, synthetic
@@ -180,13 +179,7 @@ def test_without_success_the_time_is_zero() -> None:
 
 
 def _request(kind: str) -> ExportTraceServiceRequest:
-    """Read spans by OpenTelemetry's own messages. Its JSON has ids in hexadecimal, and that of protobuf in base64."""
-    request = rendered(kind, "otlp")
-    for resource in request["resourceSpans"]:
-        for span in resource["scopeSpans"][0]["spans"]:
-            for key in {"traceId", "spanId", "parentSpanId"} & span.keys():
-                span[key] = base64.b64encode(bytes.fromhex(span[key])).decode()
-    return ParseDict(request, ExportTraceServiceRequest())
+    return otlp_spans.read(render(*KINDS[kind], "otlp"))
 
 
 def _spans(request: ExportTraceServiceRequest) -> Iterator[list[Any]]:
