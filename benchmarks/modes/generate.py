@@ -3,7 +3,7 @@
 `benchmarks.generation` says how it is timed, and `benchmarks.vocabulary.generating` which models can generate.
 """
 
-from benchmarks import generation, timed
+from benchmarks import generation, tails, timed
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.measure import percentile
@@ -31,8 +31,6 @@ def lines(request, result):
     yield "generation  %d tokens after %d, batches of %d" % (lengths.output, lengths.prompt, request.batch_size)
     spread = (percentile(rates, 0.5), len(rates), rates[0], rates[-1])
     yield "throughput  %.1f tokens/s (median of %d blocks; %.1f to %.1f)" % spread
-    shown = (("first token", "first_token_s"), ("next token", "between_tokens_s"))
-    for name, values in ((name, times[key]) for name, key in shown):
-        if values:
-            percentiles = tuple(1e3 * percentile(values, share) for share in (0.5, 0.9, 0.99))
-            yield "%-11s p50 %%.3f ms, p90 %%.3f ms, p99 %%.3f ms" % name % percentiles
+    yield "first token " + tails.line(times["first_token_s"])
+    if times["between_tokens_s"]:
+        yield "next token  " + tails.line(times["between_tokens_s"], lengths.output - 1)

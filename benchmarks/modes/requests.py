@@ -4,10 +4,9 @@
 one, until its outputs, or its last token, are in the host's memory.
 """
 
-from benchmarks import contract, generation, load, timed
+from benchmarks import contract, generation, load, tails, timed
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.measure import percentile
 from benchmarks.modes import infer
 
 TRAINS = infer.TRAINS
@@ -38,10 +37,11 @@ def lines(request, result):
     yield "answered    %d requests in %d batches, %.1f requests/s" % answered
     times = dict(zip(contract.LIMITS, (latency_s,) + _of_tokens(request, result)))
     shown = (latency_s, waited_s) + tuple(times[name] for name in contract.LIMITS[1:])
+    # Offline the last request waits for all others whatever the server does, so its times say nothing of that.
+    has_tails = request.load["scenario"] != load.OFFLINE
     for name, values in zip(("latency", "waited", "first token", "per token"), shown):
-        if values:
-            percentiles = tuple(1e3 * percentile(values, share) for share in (0.5, 0.9, 0.99))
-            yield "%-11s p50 %.3f ms, p90 %.3f ms, p99 %.3f ms" % ((name,) + percentiles)
+        if values and has_tails:
+            yield "%-11s %s" % (name, tails.line(values))
     limits = [(times[name], request.load[name]) for name in contract.LIMITS if request.load.get(name) is not None]
     within = [[each <= limit_s for each in values] for values, limit_s in limits if values]
     if within:

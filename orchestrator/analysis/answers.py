@@ -39,7 +39,10 @@ class AnsweredRequests:
     waiting: float
     """Share of all latencies that was spent in the queue."""
     p90_bound_s: float | None
-    """The latency that 90 % of requests are shown to have at most, with 99 % confidence; None for too few requests."""
+    """The latency that 90 % of requests are shown to have at most, with 99 % confidence; None for too few requests.
+
+    There is none of requests that arrive all at once, as the last of them waits for all others whatever the server
+    does, nor of their first tokens."""
     p99_bound_s: float | None
     in_time: Annotated[float | None, Field(exclude_if=_is_none)] = None
     """The share of the requests that were answered within every limit; None without one."""
@@ -56,6 +59,7 @@ class AnsweredRequests:
 def answers(result: Result, load: Load) -> AnsweredRequests:
     """Return the figures of a result under load."""
     latency_s, waited_s = result.latency_s, result.requests.waited_s if result.requests else ()
+    at_once = result.requests is not None and result.requests.are_at_once
     batches = sum(block.steps for block in result.blocks)
     first_s = result.generation.first_token_s if result.generation else ()
     per_token_s = tuple(_per_token(result))
@@ -67,11 +71,11 @@ def answers(result: Result, load: Load) -> AnsweredRequests:
         requests=len(latency_s),
         requests_per_batch=len(latency_s) / batches,
         waiting=sum(waited_s) / sum(latency_s),
-        p90_bound_s=bound(latency_s, 0.90),
-        p99_bound_s=bound(latency_s, 0.99),
+        p90_bound_s=None if at_once else bound(latency_s, 0.90),
+        p99_bound_s=None if at_once else bound(latency_s, 0.99),
         in_time=in_time,
         more_requests=None if in_time is None else _missing(len(latency_s), in_time),
-        first_token=_tail(first_s),
+        first_token=None if at_once else _tail(first_s),
         per_token=_tail(per_token_s),
     )
 

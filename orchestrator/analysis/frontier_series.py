@@ -36,7 +36,8 @@ def series_of(cells: Iterable[Cell]) -> tuple[FrontierSeries, ...]:
 
 def point_of(cell: Cell, repeats: Sequence[RepeatMeasurement]) -> FrontierPoint | None:
     """Return the point of a cell from its `ok` repeats, or None without any that has latencies."""
-    timed = [(repeat.latency.p50_s, repeat.samples_per_s) for repeat in repeats if repeat.latency is not None]
+    latencies = [(repeat.latency.p50_s if repeat.latency else repeat.at_once_p50_s, repeat) for repeat in repeats]
+    timed = [(latency_s, repeat.samples_per_s) for latency_s, repeat in latencies if latency_s is not None]
     if not timed:
         return None
     latencies_s, rates = zip(*timed, strict=True)

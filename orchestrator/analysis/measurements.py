@@ -142,6 +142,7 @@ class RepeatMeasurement:
     peak_rss_bytes: int
     peak_device_bytes: int | None
     latency: Percentiles | None
+    """None without single steps, and of requests that arrive all at once."""
     first_loss: float | None
     last_loss: float | None
     parameters: int
@@ -169,6 +170,9 @@ class RepeatMeasurement:
 
     tokens: Annotated[TokenTimes | None, Field(exclude_if=_is_none)] = None
     """The times of the tokens that it generated; None in modes that generate none."""
+
+    at_once_p50_s: Annotated[float | None, Field(exclude=True)] = None
+    """The median latency of requests that arrived all at once, by which only a frontier goes; None of all else."""
 
     @property
     def largest_batch(self) -> int | None:
@@ -204,6 +208,8 @@ def repeat_measurement(  # noqa: PLR0913 - one repeat from its files, and what o
     cpu_cores = cores_busy(counted)
     if not all(0 < value < math.inf for value in rates) or (cpu_cores is not None and not math.isfinite(cpu_cores)):
         raise ValueError("a block has no finite rate")
+    asked = result.requests
+    at_once_s = result.latency_s if asked is not None and asked.are_at_once else ()
     return RepeatMeasurement(
         samples_per_s=statistics.median(rates),
         block_variation=variation(rates),
@@ -211,7 +217,7 @@ def repeat_measurement(  # noqa: PLR0913 - one repeat from its files, and what o
         phases_s=(*([("create", create_s)] if create_s is not None else []), *inside),
         peak_rss_bytes=result.memory.peak_rss_bytes,
         peak_device_bytes=result.memory.peak_device_bytes,
-        latency=percentiles([result.latency_s]),
+        latency=None if at_once_s else percentiles([result.latency_s], are_requests=asked is not None),
         first_loss=result.loss.first if result.loss else None,
         last_loss=result.loss.last if result.loss else None,
         parameters=result.model.parameters,
@@ -226,6 +232,7 @@ def repeat_measurement(  # noqa: PLR0913 - one repeat from its files, and what o
         search=result.largest_batch,
         requests=answers(result, load) if load else None,
         tokens=generation_times(result),
+        at_once_p50_s=statistics.median(at_once_s) if at_once_s else None,
     )
 
 
@@ -236,6 +243,7 @@ class Measurement:
     throughput: Estimate
     """Samples/s."""
     latency: Percentiles | None
+    """None without single steps, and of requests that arrive all at once."""
     phases_s: tuple[tuple[str, float], ...]
     """Mean over the repeats."""
     start_s: float
@@ -270,12 +278,14 @@ def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[Sequence[
     Raises `ValueError` if there is no repeat.
     """
     values = [repeat.samples_per_s for repeat in repeats]
+    step_s = () if any(repeat.at_once_p50_s is not None for repeat in repeats) else step_s
+    are_requests = any(repeat.latency is not None and repeat.latency.are_requests for repeat in repeats)
     pooled = sorted(chain.from_iterable(step_s))
     phases = mean_phases([repeat.phases_s for repeat in repeats])
     device = [repeat.peak_device_bytes for repeat in repeats if repeat.peak_device_bytes is not None]
     return Measurement(
         throughput=estimate(values),
-        latency=percentiles(step_s),
+        latency=percentiles(step_s, are_requests=are_requests),
         phases_s=phases,
         start_s=sum(seconds for phase, seconds in phases if phase in {"import", "build", "first_step"}),
         peak_rss_bytes=max(repeat.peak_rss_bytes for repeat in repeats),

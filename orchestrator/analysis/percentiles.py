@@ -33,16 +33,23 @@ class Percentiles:
     p99_bounds_s: Bounds | None = None
     mean_s: Annotated[float, Field(exclude=True)] = 0.0
     """Of the pooled steps. Documents have the percentiles."""
+    are_requests: Annotated[bool, Field(exclude=True)] = False
+    """True if each is the latency of a request, whose percentiles are shown with a bound or not at all."""
 
     def gives(self, share: float) -> bool:
-        """Return true if there are enough steps for a percentile that is more than the slowest of a few."""
+        """Return true if a percentile is to be shown.
+
+        Of steps that takes enough of them that it is more than the slowest of a few, and of requests its interval.
+        """
+        if self.are_requests:
+            return (self.p99_bounds_s if share > 0.9 else self.p90_bounds_s) is not None
         return self.n >= min(least_steps_of_a_repeat(share), USUAL_STEPS)
 
 
-def percentiles(repeats: Sequence[Sequence[float]]) -> Percentiles | None:
+def percentiles(repeats: Sequence[Sequence[float]], *, are_requests: bool = False) -> Percentiles | None:
     """Return the percentiles of the step times of all repeats together, or None without steps.
 
-    Each repeat is the times of its steps in seconds. See `quantiles` and `bounds`.
+    Each repeat is the times of its steps in seconds, or the latencies of its requests. See `quantiles` and `bounds`.
     """
     timed = [sorted(repeat) for repeat in repeats if len(repeat)]
     if not timed:
@@ -52,7 +59,7 @@ def percentiles(repeats: Sequence[Sequence[float]]) -> Percentiles | None:
         (_quantile(pooled, share), _bounds(timed, pooled, share)) for share in (0.5, 0.9, 0.99)
     )
     mean_s = math.fsum(pooled) / len(pooled)
-    return Percentiles(p50, p90, p99, len(pooled), p50_bounds, p90_bounds, p99_bounds, mean_s)
+    return Percentiles(p50, p90, p99, len(pooled), p50_bounds, p90_bounds, p99_bounds, mean_s, are_requests)
 
 
 def bounds(repeats: Sequence[Sequence[float]], share: float) -> Bounds | None:

@@ -136,7 +136,7 @@ def _seconds_interval(value: Estimate) -> str:
 def latency(value: Percentiles | None) -> tuple[str, str, str]:
     """Return median and p99 of a step, and the interval of the p99, for people.
 
-    There is no p99 of so few steps that it would be the slowest one.
+    There is no p99 of so few steps that it would be the slowest one, and none of requests without an interval.
     """
     if value is None:
         return "–", "–", "–"

@@ -23,6 +23,11 @@ class RequestMoments(BaseModel):
     waited_s: tuple[_Seconds, ...]
     """From the arrival of each to the step that answers it."""
 
+    @property
+    def are_at_once(self) -> bool:
+        """Return true if several arrived at once, as offline, where the last waits for all others."""
+        return len(self.arrival_s) > 1 and not any(self.arrival_s)
+
 
 def broken_requests(load: Load, moments: RequestMoments, latency_s: tuple[float, ...], most: int) -> str | None:
     """Return what is wrong with the requests of a load, of which a batch holds at most `most`, in one line, or None."""

@@ -68,8 +68,8 @@ class GeneratedTimes(Protocol):
     """The times of the tokens that a repeat generated."""
 
     @property
-    def first_token_s(self) -> float:
-        """From the arrival of a request to its first token, median."""
+    def first_token_s(self) -> float | None:
+        """From the arrival of a request to its first token, median; None if all requests arrived at once."""
 
     @property
     def per_token_s(self) -> float | None:
@@ -86,6 +86,14 @@ class GeneratedTimes(Protocol):
     @property
     def between_p99_s(self) -> float | None:
         """The 99th percentile of the gaps between tokens; None for too few of them."""
+
+    @property
+    def between_p90_bound_s(self) -> float | None:
+        """The most that the 90th percentile is shown to be; None for too few gaps."""
+
+    @property
+    def between_p99_bound_s(self) -> float | None:
+        """The most that the 99th percentile is shown to be; None for too few gaps."""
 
     @property
     def tokens_per_s(self) -> float:

@@ -26,6 +26,14 @@ def _between_p99(repeat: RepeatFigures) -> float | None:
     return repeat.tokens.between_p99_s if repeat.tokens else None
 
 
+def _p90_bound(repeat: RepeatFigures) -> float | None:
+    return repeat.tokens.between_p90_bound_s if repeat.tokens else None
+
+
+def _p99_bound(repeat: RepeatFigures) -> float | None:
+    return repeat.tokens.between_p99_bound_s if repeat.tokens else None
+
+
 def _rate(repeat: RepeatFigures) -> float | None:
     return repeat.tokens.tokens_per_s if repeat.tokens else None
 
@@ -34,8 +42,24 @@ FIRST_TOKEN: Final = Metric("time_to_first_token", "to the first token", "s", Be
 PER_TOKEN: Final = Metric("time_per_output_token", "per token after the first", "s", Better.LOWER, 0.02, _per_token)
 BETWEEN_TOKENS: Final = (
     Metric("inter_token_latency_p50", "between tokens, median", "s", Better.LOWER, 0.02, _between_p50),
-    Metric("inter_token_latency_p90", "between tokens, 90th percentile", "s", Better.LOWER, 0.05, _between_p90),
-    Metric("inter_token_latency_p99", "between tokens, 99th percentile", "s", Better.LOWER, 0.1, _between_p99),
+    Metric(
+        "inter_token_latency_p90",
+        "between tokens, 90th percentile",
+        "s",
+        Better.LOWER,
+        0.05,
+        _between_p90,
+        bound=_p90_bound,
+    ),
+    Metric(
+        "inter_token_latency_p99",
+        "between tokens, 99th percentile",
+        "s",
+        Better.LOWER,
+        0.1,
+        _between_p99,
+        bound=_p99_bound,
+    ),
 )
 TOKEN_RATE: Final = Metric("output_tokens_per_s", "tokens", "tokens/s", Better.HIGHER, 0.02, _rate)
 GENERATION: Final = (FIRST_TOKEN, PER_TOKEN, *BETWEEN_TOKENS, TOKEN_RATE)

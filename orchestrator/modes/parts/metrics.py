@@ -40,6 +40,8 @@ class Metric:
     """Returns its value in one run, or None; no function if the metric scatters from repeat to repeat."""
     by_parity: bool = False
     """True for an exact metric that parity compares as `losses`: no change within the bar of parity is one."""
+    bound: Callable[[RepeatFigures], float | None] | None = None
+    """Returns the most that a percentile is shown to be in one repeat, or None; reports show both."""
 
     def __post_init__(self) -> None:
         """Refuse a metric without a source and one with two. Raises `ValueError`."""

@@ -22,6 +22,10 @@ PRINTED_NOTE = (
 )
 PRINTED_HEADS = ("Cell", "Figure", "Median", "Lowest to highest repeat", "Better", "Matches", "Repeats")
 METRICS_NOTE = "Metrics of this mode: geometric mean over the repeats, with its interval."
+BOUNDS_NOTE = (
+    "At most: what the percentile is shown not to exceed with 99 % confidence, by the early stopping of MLPerf over "
+    "whole generations; the largest of the repeats."
+)
 
 MOST_NAMES = 6
 _SECONDS = "s"
@@ -118,11 +122,27 @@ def metric_rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
     return [
         (
             clean_line(cell.label),
-            *(_estimate_text(metric, _estimated(metric, cell)) or _spread(metric, cell) for metric in columns),
+            *(
+                (_estimate_text(metric, _estimated(metric, cell)) or _spread(metric, cell)) + _bound_text(metric, cell)
+                for metric in columns
+            ),
         )
         for cell in cells
         if cell.measurement
     ]
+
+
+def metrics_note(cells: Sequence[CellReport]) -> str:
+    """Return what the figures of the table are, and what their bounds are if it has any."""
+    has_bounds = any(_bound_text(metric, cell) for metric in _columns(cells) for cell in cells)
+    return f"{METRICS_NOTE} {BOUNDS_NOTE}" if has_bounds else METRICS_NOTE
+
+
+def _bound_text(metric: Metric, cell: CellReport) -> str:
+    """Return the largest bound of a percentile over the repeats, or an empty text for any other metric."""
+    measured = [repeat.measurement for repeat in cell.repeats if metric.bound and repeat.measurement]
+    bounds = [value for each in measured if metric.bound and (value := metric.bound(each)) is not None]
+    return f", at most {_figure_text(metric, max(bounds))}" if bounds else ""
 
 
 def metric_text(metric: Metric, cell: CellReport) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from orchestrator.analysis.answers import AnsweredRequests
+from orchestrator.analysis.percentiles import Percentiles
 from orchestrator.domain import Workload
 from orchestrator.modes.parts.early_stopping import requests_for_bound
 from orchestrator.modes.parts.load import Load, Scenario
@@ -13,7 +14,8 @@ from orchestrator.wording import clean_line, counted, rate, seconds, share
 NOTE = (
     "A latency counts from the arrival of a request, by the schedule where there is one, until its answer is there; as "
     "Step it stands in the ranking. At most: what the percentile is shown not to exceed with 99 % confidence, by the "
-    "early stopping of MLPerf; the largest of the repeats. It takes requests as independent; in a queue they are not."
+    "early stopping of MLPerf; the largest of the repeats. It takes requests as independent; in a queue they are not. "
+    "Requests that are all there at once have no percentiles."
 )
 _HEADS = ("Framework", "Requests/s", "Median", "p90, at most", "p99, at most", "In the queue", "In a batch")
 _TOKEN_HEADS = ("First token p99, at most", "Per token p99, at most")
@@ -50,24 +52,26 @@ def rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
 def _row(cell: CellReport, load: Load) -> tuple[str, ...]:
     measured = cell.measurement
     known = [answers for each in cell.repeats if each.measurement and (answers := each.measurement.requests)]
-    if measured is None or measured.latency is None or not known:
+    if measured is None or not known:
         return ()
     # Offline all requests are there at once, and the last of them waits for all others whatever the server does.
     has_tails, latency = load.scenario is not Scenario.OFFLINE, measured.latency
-    tails = (
-        _tail(name, percentile_s, part, [_bound(each, part) for each in known])
-        for (name, part), percentile_s in zip(_TAILS, (latency.p90_s, latency.p99_s), strict=True)
-    )
     return (
         clean_line(cell.label),
         rate(measured.throughput.value),
-        seconds(latency.p50_s) if has_tails else "–",
-        *(tails if has_tails else ("–", "–")),
+        seconds(latency.p50_s) if latency else "–",
+        *(_tails(latency, known) if latency else ("–", "–")),
         share(sum(each.waiting for each in known) / len(known)),
         f"{sum(each.requests_per_batch for each in known) / len(known):.3g} of {cell.cell.global_batch}",
         *_token_tails(cell.cell.workload, known, has_tails=has_tails),
         *(_in_time(known) if load.limits_s else ()),
     )
+
+
+def _tails(latency: Percentiles, known: Sequence[AnsweredRequests]) -> Iterator[str]:
+    """Yield the tails of requests, each with its bound."""
+    for (name, part), percentile_s in zip(_TAILS, (latency.p90_s, latency.p99_s), strict=True):
+        yield _tail(name, percentile_s, part, [_bound(each, part) for each in known])
 
 
 def _token_tails(work: Workload, known: Sequence[AnsweredRequests], *, has_tails: bool) -> Iterator[str]:

@@ -17,7 +17,7 @@ from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.modes.parts.rules import GENERATION
 from orchestrator.planning.cost.durations import Assumed, Durations
 from orchestrator.planning.parity import check_id, checks
-from orchestrator.reporting.findings import under_load
+from orchestrator.reporting.findings import shared_texts, under_load
 from orchestrator.reporting.findings.model import CellReport, Repeat
 from orchestrator.results.contract import Block, Request, Result
 from orchestrator.results.generation import StoredTokenTimes
@@ -197,6 +197,28 @@ def test_tails_are_of_requests() -> None:
     assert answered.per_token.p99_s == pytest.approx(3 * NEXT_S)
 
 
+def test_requests_of_one_batch_bound_as_one() -> None:
+    """So few batches bound no 99th percentile, however many requests and gaps they have."""
+    pairs = tuple(0.4 * (number // 2) for number in range(COUNT))
+    moments = RequestMoments(arrival_s=pairs, waited_s=(0.03,) * COUNT)
+    times = repeat_measurement(result(requests=moments), None, load=LOAD).tokens
+
+    assert times is not None
+    assert times.between_p90_bound_s == pytest.approx(3 * NEXT_S)
+    assert (times.between_p99_s, times.between_p99_bound_s) == (None, None)
+
+
+def test_requests_at_once_have_no_time_of_a_first_token() -> None:
+    moments = RequestMoments(arrival_s=(0.0,) * COUNT, waited_s=tuple(0.1 * number for number in range(COUNT)))
+    figures = repeat_measurement(result(requests=moments), None, load=Load(Scenario.OFFLINE, COUNT))
+
+    assert figures.tokens is not None
+    assert (figures.tokens.first_token_s, figures.latency) == (None, None)
+    assert figures.tokens.per_token_s == pytest.approx(NEXT_S)
+    assert figures.requests is not None
+    assert figures.requests.first_token is None
+
+
 def test_each_limit_counts_by_itself() -> None:
     bare = replace(LOAD, latency_limit_s=None, first_token_limit_s=None, per_token_limit_s=None)
     shares = [
@@ -235,6 +257,11 @@ def test_report_has_the_tails_of_tokens() -> None:
         facts=(),
     )
 
+    ((_, *shown),) = shared_texts.metric_rows([report])
+    metrics = dict(zip(shared_texts.metric_heads([report])[1:], shown, strict=True))
+    assert metrics["between tokens, median"] == "10.0 ms"
+    assert metrics["between tokens, 90th percentile"] == "30.0 ms, at most 30.0 ms"
+    assert "early stopping of MLPerf over whole generations" in shared_texts.metrics_note([report])
     (row,) = under_load.rows([report])
     told = dict(zip(under_load.heads([report]), row, strict=True))
     assert told["First token p99, at most"] == "80.0 ms, 80.0 ms"

@@ -90,8 +90,8 @@ def test_metrics_are_those_of_the_engine() -> None:
     assert values["time_to_first_token"] == pytest.approx(FIRST_S)
     assert values["time_per_output_token"] == pytest.approx(NEXT_S)
     assert values["inter_token_latency_p50"] == pytest.approx(NEXT_S)
-    assert values["inter_token_latency_p90"] == pytest.approx(NEXT_S)
-    assert values["inter_token_latency_p99"] is None  # 180 times bound no 99th percentile
+    assert values["inter_token_latency_p90"] is None  # 180 times of 60 generations bound no 90th percentile
+    assert values["inter_token_latency_p99"] is None
     assert measured.latency is not None
     assert measured.latency.p50_s == pytest.approx(WHOLE_S)
     assert measured.tokens is not None

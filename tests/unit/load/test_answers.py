@@ -7,11 +7,17 @@ from typing import Any
 import pytest
 
 from orchestrator.analysis.answers import answers
-from orchestrator.analysis.measurements import repeat_measurement
-from orchestrator.domain import Cell, Mode, Workload
+from orchestrator.analysis.frontier_series import point_of
+from orchestrator.analysis.measurements import measurement, repeat_measurement
+from orchestrator.analysis.percentiles import Percentiles, percentiles
+from orchestrator.domain import Cell, Mode, Outcome, Status, Workload
 from orchestrator.modes import RULES
 from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.modes.requests import GOODPUT
+from orchestrator.reporting import inline
+from orchestrator.reporting.findings import under_load
+from orchestrator.reporting.findings.model import CellReport, Repeat
+from orchestrator.reporting.reports.run.records import latency_columns
 from orchestrator.results.contract import Request, Result
 from orchestrator.running.classify import discrepancy
 from tests.unit.running.running_fakes import a_cell, result_for
@@ -139,3 +145,62 @@ def test_metrics_of_requests_widen_no_other_intervals() -> None:
     training = {metric.name for metric in RULES["train"].metrics}
 
     assert len(RULES["requests"].metrics) <= len(training - {"total_time", "accuracy"})
+
+
+def report(load: Load, repeats: int, waits: Callable[[int], float] = few) -> CellReport:
+    """A report on so many alike repeats."""
+    results = [result(load, waits)] * repeats
+    measured, of_cell = [repeat_measurement(each, 0.1, load=load) for each in results], cell(load)
+    return CellReport(
+        cell=of_cell,
+        label="fake 1",
+        repeats=tuple(Repeat(Outcome(of_cell.id, number, Status.OK), each) for number, each in enumerate(measured)),
+        statuses=((Status.OK, repeats),),
+        measurement=measurement(measured, [each.latency_s for each in results]),
+        facts=(),
+    )
+
+
+def pooled(cells: CellReport) -> Percentiles | None:
+    return cells.measurement.latency if cells.measurement else None
+
+
+@pytest.mark.parametrize(
+    ("requests", "repeats", "shown"), [(100, 3, False), (183, 2, False), (1000, 1, False), (184, 2, True)]
+)
+def test_ranking_shows_no_tail_without_its_interval(requests: int, repeats: int, shown: bool) -> None:
+    """That takes 368 requests in all, and two repeats. Of single steps 50 are enough for a p99 without one."""
+    cells = report(replace(SERVER, requests=requests), repeats)
+
+    _, p99, bounds = inline.latency(pooled(cells))
+    assert (p99 != "–", bounds != "–") == (shown, shown)
+    assert ("cell_latency_p99_s" in latency_columns(cells)) is shown
+    assert inline.latency(percentiles([[0.01] * 50]))[1] == "10.0 ms"
+
+
+def test_offline_has_no_percentiles() -> None:
+    """The last request waits for all others, whatever the server does."""
+    offline = Load(Scenario.OFFLINE, 1000, latency_limit_s=5.0)
+    cells = report(offline, 3, lambda number: SERVICE_S * number)
+    (repeat, *_) = (each.measurement for each in cells.repeats)
+    assert repeat is not None
+    assert repeat.requests is not None
+
+    values = {metric.name: metric.take(repeat) for metric in RULES["requests"].metrics if metric.take}
+    assert {name for name in values if name.startswith("latency_p")} == {"latency_p50", "latency_p90", "latency_p99"}
+    assert [value for name, value in values.items() if name.startswith("latency_p")] == [None] * 3
+    assert values["goodput"] == pytest.approx(50.0 * 0.5)
+    assert inline.latency(pooled(cells)) == ("–", "–", "–")
+    assert (repeat.requests.p90_bound_s, repeat.requests.p99_bound_s) == (None, None)
+    ((_, rate, *tails, waiting, _, _, _),) = under_load.rows([cells])
+    assert (rate, tails, waiting) == ("50.0", ["–"] * 3, "100 %")
+
+
+def test_offline_still_has_a_frontier() -> None:
+    """It goes by the median latency, which nothing else shows."""
+    offline = Load(Scenario.OFFLINE, 1000)
+    cells = report(offline, 3, lambda number: SERVICE_S * number)
+
+    point = point_of(cells.cell, [each.measurement for each in cells.repeats if each.measurement])
+    assert point is not None
+    assert point.latency_s.value == pytest.approx(SERVICE_S * 500.5)

@@ -112,7 +112,7 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
         yield Paragraph(under_load.NOTE)
     if heads := shared_texts.metric_heads(measured):
         yield table(heads, shared_texts.metric_rows(measured), range(1, len(heads)))
-        yield Paragraph(shared_texts.METRICS_NOTE)
+        yield Paragraph(shared_texts.metrics_note(measured))
 
 
 def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:

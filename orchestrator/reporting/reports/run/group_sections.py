@@ -108,7 +108,7 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
         yield Paragraph(under_load.NOTE)
     if heads := shared_texts.metric_heads(of_mode):
         yield table(heads, shared_texts.metric_rows(of_mode), range(1, len(heads)))
-        yield Paragraph(shared_texts.METRICS_NOTE)
+        yield Paragraph(shared_texts.metrics_note(of_mode))
     if part.is_whole and (efficiencies := efficiency_rows(group, view.cells)):
         yield Heading(EFFICIENCY_TITLE, 3)
         yield table(EFFICIENCY_HEADS, efficiencies, EFFICIENCY_NUMBERS, EFFICIENCY_NOTE)

@@ -21,6 +21,7 @@ _POOLED: dict[str, Callable[[Percentiles], _Figure]] = {
     "latency_p99": lambda steps: (steps.p99_s, *(steps.p99_bounds_s or (None, None))),
 }
 """Percentiles, which the report takes from the steps of all repeats together."""
+_TAILS = (0.9, 0.99)
 
 
 def measures(report: Report) -> tuple[MeasuredRun, ...]:
@@ -95,6 +96,10 @@ def _measures(cell: CellReport) -> Iterator[MeasuredMetric]:
 
 
 def _values(metric: Metric, cell: CellReport) -> tuple[float, ...]:
+    """Return the values of a metric, or nothing if it is a percentile of requests without an interval."""
+    pooled = cell.measurement.latency if cell.measurement else None
+    if pooled and pooled.are_requests and metric.share in _TAILS and not pooled.gives(metric.share):
+        return ()
     measured = [repeat.measurement for repeat in cell.repeats if repeat.measurement]
     return tuple(float(value) for each in measured if metric.take and (value := metric.take(each)) is not None)
 

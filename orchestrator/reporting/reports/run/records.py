@@ -83,7 +83,7 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
     floors, several = _floors(report), _efficiency_columns(report)
     nodes = report.cluster.node_of if report.cluster else {}
     for cell in report.cells:
-        columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | _latency_columns(cell)
+        columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | latency_columns(cell)
         columns |= several.get(cell.cell.id, {})
         printed = _printed_columns(cell) if cell.printed else {}
         node: dict[str, Value] = {"node": nodes[cell.cell.id]} if nodes else {}
@@ -158,10 +158,13 @@ def _parity_columns(place: Placed | None) -> dict[str, Value]:
     return {"parity": place.parity.work.value, "parity_reason": "; ".join(filter(None, reasons))}
 
 
-def _latency_columns(cell: CellReport) -> dict[str, Value]:
-    """Return the p99 of all repeats together, with its interval, which one repeat alone does not have."""
+def latency_columns(cell: CellReport) -> dict[str, Value]:
+    """Return the p99 of all repeats together, with its interval, which one repeat alone does not have.
+
+    Without its interval there is none of requests.
+    """
     latency = cell.measurement.latency if cell.measurement else None
-    if latency is None:
+    if latency is None or (latency.are_requests and not latency.gives(0.99)):
         return {}
     low, high = latency.p99_bounds_s or (None, None)
     return {

@@ -143,7 +143,7 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
     if heads := shared_texts.metric_heads(measured):
         yield Gap()
         yield replace(table(heads, shared_texts.metric_rows(measured), range(1, len(heads))), is_wide=True)
-        yield Paragraph(shared_texts.METRICS_NOTE, Tone.FAINT)
+        yield Paragraph(shared_texts.metrics_note(measured), Tone.FAINT)
 
 
 def _columns(group: Group) -> tuple[Column, ...]:
