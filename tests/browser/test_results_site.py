@@ -181,6 +181,36 @@ def test_a_series_shows_its_changes(browser: Browser, site: Path) -> None:
     assert page.locator("figure a .dot").count() == len(of_host["run"])
 
 
+def test_series_are_filtered_by_axis_host_and_date(browser: Browser, site: Path) -> None:
+    """A date leaves points out, and so does an axis; the address keeps all of it, and the word that is searched for."""
+
+    def listed(shown: Page) -> dict[str, int]:
+        found = [row.locator("th, td").all_inner_texts() for row in shown.locator("main tbody tr").all()]
+        return {name: int(runs) for name, _, runs, *_ in found}
+
+    page = visit(browser, site, "series").page
+    whole = listed(page)
+    page.get_by_text("More filters").click()
+    page.get_by_label("Framework", exact=True).select_option("mxnet")
+    of_framework = listed(page)
+    page.get_by_label("Only series with").fill("lenet")
+    page.get_by_label("From", exact=True).fill("2026-04-10")
+    later = listed(page)
+
+    assert len(whole) > len(of_framework)
+    assert of_framework == {SERIES: whole[SERIES]}
+    assert 1 < later[SERIES] < whole[SERIES]
+    assert {"f.framework=mxnet", "from=2026-04-10", "q=lenet"} <= set(page.url.partition("?")[2].split("&"))
+    again = visit(browser, site, page.url.partition("#/")[2]).page
+    assert listed(again) == later
+    hosts = page.get_by_label("Host", exact=True)
+    hosts.select_option(
+        next(each for each in hosts.locator("option").all_text_contents() if each not in {"all", "bench-1"})
+    )
+    assert listed(page) == {}
+    assert "remove a filter" in page.locator("main").inner_text()
+
+
 def test_what_failed_stands_in_the_scaling(browser: Browser, site: Path) -> None:
     page = visit(browser, site, VIEWS["scaling"]).page
 

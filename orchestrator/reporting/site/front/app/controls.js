@@ -35,6 +35,7 @@
 
   // The facets that matter most stand in the open, the others behind a summary that says how many are set. Filters that a
   // view has chosen by itself are in `chosen`: the first change puts them into the address, or they would come back.
+  // A view without an axis, or without smoke runs, names it in `without`.
   bench.facets = (wanted, first, { without = [], chosen = {} } = {}) => {
     const { site } = bench;
     const open = first.filter((axis) => site.facets.includes(axis));
@@ -44,7 +45,7 @@
       open.map((axis) => facet(axis, wanted, chosen)),
       h("details", { class: "rest", open: set > 0 }, h("summary", {}, set ? `More filters (${set} set)` : "More filters"),
         h("div", { class: "controls" }, bench.date("From", "from", wanted.from), bench.date("To", "to", wanted.to),
-          site.runs.run.some((_, run) => site.isSmoke(run)) && switched("With smoke runs", "smoke", wanted.smoke), rest.map((axis) => facet(axis, wanted, chosen)))),
+          !without.includes("smoke") && site.runs.run.some((_, run) => site.isSmoke(run)) && switched("With smoke runs", "smoke", wanted.smoke), rest.map((axis) => facet(axis, wanted, chosen)))),
     ];
   };
 

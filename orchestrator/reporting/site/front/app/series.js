@@ -101,9 +101,13 @@
   const listing = (series, metric, column, wanted) => {
     const { site } = bench;
     const place = h("div");
+    // Filters leave points out. A change is found over the whole series, and belongs to the first point after it.
+    const isLeft = new Uint8Array(site.rows);
+    for (const row of site.filtered(wanted)) isLeft[row] = 1;
     const rows = series.map((one) => {
-      const every = points(one, column);
-      return { one, every, changes: changesOf(one, metric) };
+      const whole = points(one, column);
+      const changes = changesOf(one, metric).map((change) => ({ ...change, point: whole[change.index] }));
+      return { one, every: whole.filter(({ row }) => isLeft[row]), changes: changes.filter(({ point }) => isLeft[point.row]) };
     }).filter(({ every }) => every.length > 1);
     const sparkline = ({ one, every }) => {
       const step = Math.max(1, Math.floor(every.length / 60));
@@ -118,16 +122,16 @@
       const left = rows.filter(({ one }) => words.every((word) => `${one.name} ${one.host}`.toLowerCase().includes(word)));
       bench.labels.clear();
       bench.replace(place, bench.table(`${bench.number(left.length)} series of ${metric.title}`, [
-        { head: "Series", text: ({ one }) => bench.link(one.name, "series", { ...bench.withoutTables(wanted), q: "", name: one.name, host: one.host }), sort: ({ one }) => one.name },
+        { head: "Series", text: ({ one }) => bench.link(one.name, "series", { metric: wanted.metric, name: one.name, host: one.host }), sort: ({ one }) => one.name },
         { head: "Host", text: ({ one }) => one.host || "–", sort: ({ one }) => one.host },
         { head: "Runs", number: true, text: ({ every }) => bench.number(every.length), sort: ({ every }) => every.length },
         { head: "Course", text: sparkline },
         { head: "Latest", number: true, text: ({ every }) => site.figure(metric, every.at(-1).row, every.at(-1).value), sort: ({ every }) => every.at(-1).value },
-        { head: "Latest change", text: (row) => latest(row) ? [bench.chip(bench.ratio(latest(row).ratio), latest(row).known ? "plain" : latest(row).worse ? "bad" : "good"), h("small", {}, `${bench.day(site.runs.created[row.every[latest(row).index].run])}, ${latest(row).release}${latest(row).known ? ", acknowledged" : ""}`)] : "–", sort: (row) => latest(row) ? site.runs.created[row.every[latest(row).index].run] : "" },
-      ], left, { most: 60 }));
+        { head: "Latest change", text: (row) => latest(row) ? [bench.chip(bench.ratio(latest(row).ratio), latest(row).known ? "plain" : latest(row).worse ? "bad" : "good"), h("small", {}, `${bench.day(site.runs.created[latest(row).point.run])}, ${latest(row).release}${latest(row).known ? ", acknowledged" : ""}`)] : "–", sort: (row) => latest(row) ? site.runs.created[latest(row).point.run] : "" },
+      ], left, { most: 60, empty: "No series of two runs or more is left: remove a filter." }));
     };
     draw(wanted.q ?? "");
-    return [h("div", { class: "controls" }, bench.metricChoice(wanted), bench.words("Only series with", "q", wanted.q, (text) => { history.replaceState(null, "", bench.address("series", { ...wanted, q: text })); draw(text); })), place];
+    return [h("div", { class: "controls" }, bench.metricChoice(wanted), bench.words("Only series with", "q", wanted.q, (text) => { history.replaceState(null, "", bench.address("series", { ...bench.place().values, q: text })); draw(text); }), bench.facets(wanted, ["model", "mode", "host"], { without: ["smoke"] })), place];
   };
 
   bench.views.series = (values) => {
@@ -136,7 +140,7 @@
     const wanted = { metric: site.metrics.has("throughput") ? "throughput" : site.index.metrics[0].name, ...values };
     return bench.when([bench.need(site.index.files.series), site.metric(wanted.metric), bench.library()], ([{ series }, column]) => {
       const metric = site.metrics.get(wanted.metric);
-      if (!values.name) return [bench.heading(1, "Series"), h("p", { class: "lead" }, "A cell on a host over all runs; * follows the newest release of each run. Changes smaller than the tolerance are not looked for."), listing(series, metric, column, wanted)];
+      if (!values.name) return [bench.heading(1, "Series"), h("p", { class: "lead" }, "A cell on a host over all runs; * follows the newest release of each run. Changes smaller than the tolerance are not looked for. Filters leave out points; a link leads to the whole series."), listing(series, metric, column, wanted)];
       const named = series.filter((one) => one.name === values.name);
       const one = named.find(({ host }) => host === (values.host ?? "")) ?? named[0];
       if (!one) return bench.missing(`There is no series ${values.name} of two runs or more.`);
