@@ -24,6 +24,8 @@ _LEVELS = {
 _OPENVINO = "OpenVINOExecutionProvider"
 _PROVIDERS = {"auto": (_OPENVINO, "CPUExecutionProvider"), "cpu": ("CPUExecutionProvider",), "openvino": (_OPENVINO,)}
 """Providers of each value, the first that the package brings counts."""
+_REFUSALS = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented", "RuntimeException")
+"""Errors of a file. A kernel that takes no such attribute ends with a `RuntimeException` in old releases (1.7)."""
 
 
 def start(workload):
@@ -40,7 +42,7 @@ def generator(workload):
 
 
 class _Engine:
-    ERRORS = tuple(getattr(state, name) for name in ("Fail", "InvalidGraph", "InvalidProtobuf", "NotImplemented"))
+    ERRORS = tuple(getattr(state, name) for name in _REFUSALS)
 
     def __init__(self, workload):
         self._level = _LEVELS[one_of(workload.options, "optimization", _LEVELS)]

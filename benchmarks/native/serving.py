@@ -17,9 +17,9 @@ from collections import namedtuple
 
 import numpy
 
-from benchmarks import generation, process, quantisation
+from benchmarks import generation, quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import exported, onnx, onnx_decoding, parts, quantised_onnx
+from benchmarks.native import exported, onnx, onnx_decoding, parts, quantised_onnx, refusals
 from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}
@@ -53,7 +53,9 @@ def _of_others(kind, workload, engine, *more):
     try:
         return kind(workload, engine, *more)
     except engine.ERRORS as error:
-        raise Unsupported("this release cannot run the network: %s" % process.describe(error)) from error
+        if refusals.is_of_memory(error):
+            raise
+        raise Unsupported("this release cannot run the network: %s" % refusals.reason(error)) from error
 
 
 def generator(workload, engine):
