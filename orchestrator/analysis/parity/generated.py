@@ -2,16 +2,20 @@
 
 From its first token on, a generation depends on every choice before. So where two sides choose other tokens, the
 comparison of that prompt ends, and the choice itself is judged: it is a tie if on both sides the token leads all others
-by no more than the bar of logits, because rounding within the bar decides it.
+by no more than the bar of logits, because rounding within the bar decides it. Nothing after a tie is compared, so ties
+that leave too few tokens leave the pair undecided.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis.parity.differences import Difference, bars
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.results.parity.contract import Generated
-from orchestrator.wording import counted
+from orchestrator.wording import counted, share
+
+LEAST_SHARE = 0.5
+"""The least share of the tokens of all prompts together that must be compared and the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,22 @@ def note(one: ParitySide, other: ParitySide) -> str:
     ties = tuple(parted(a, b)) if a and b else ()
     if not a or not ties:
         return ""
-    compared = sum(each.token for each in ties) + (len(a.tokens) - len(ties)) * len(a.tokens[0])
-    shown = f"{len(ties)} of {counted(len(a.tokens), 'generation')} part at a tie"
-    return f"{shown} of the two best logits, and {counted(compared, 'token')} of {_many(a)} are compared and the same"
+    shown = f"{len(ties)} of {counted(len(a.tokens), 'generation')} part at a tie of the two best logits"
+    return f"{shown}, and {counted(_compared(a, ties), 'token')} of {_many(a)} are compared and the same"
+
+
+def undecided(one: ParitySide, other: ParitySide) -> str:
+    """Return in one line that ties leave too few tokens to compare, or an empty text."""
+    a, b = _answer(one), _answer(other)
+    ties = tuple(parted(a, b)) if a and b and _shape(a) == _shape(b) else ()
+    if not a or not ties or _compared(a, ties) >= LEAST_SHARE * len(a.tokens) * len(a.tokens[0]):
+        return ""
+    return f"{note(one, other)}; that takes {share(LEAST_SHARE)} of them at least"
+
+
+def _compared(answer: Generated, parts: Sequence[Parted]) -> int:
+    """Return the number of tokens before the sides part, over all prompts."""
+    return sum(each.token for each in parts) + (len(answer.tokens) - len(parts)) * len(answer.tokens[0])
 
 
 def parted(one: Generated, other: Generated) -> Iterator[Parted]:

@@ -89,6 +89,7 @@ def _of_work(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[Kn
         raise ValueError("both sides must have a result")
     rule = RULES[mode].parity
     compared, lacking = differences(one, other, rule), missing(one, other, rule)
+    undecided = generated.undecided(one, other) if "tokens" in rule.compared else ""
     if "optimizer" in rule.compared:
         compared += tuple(optimizer.differences(one, other))
     if "tokens" in rule.compared:
@@ -101,9 +102,9 @@ def _of_work(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[Kn
     if unlike is not None:
         return _unequal(*unlike, (one, other), faults, compared)
     unasked = _unasked(one, other, rule)
-    if unasked or lacking:
+    if unasked or lacking or undecided:
         work = WorkParity.NOT_COMPARABLE if unasked else WorkParity.NOT_CHECKED
-        return PairParity(work, unasked or lacking, differences=compared)
+        return PairParity(work, unasked or lacking or undecided, differences=compared)
     return PairParity(WorkParity.SAME, note=_note(one, other, compared, rule), differences=compared)
 
 

@@ -55,6 +55,29 @@ def test_tie_ends_one_comparison_and_is_counted() -> None:
     )
 
 
+def test_ties_that_leave_too_little_leave_it_open() -> None:
+    """With half of the tokens compared the work is the same, and with one token less nothing shows it."""
+    tied, parted = changed(SURE, 0, 0, 1e-6), changed(TOKENS, 0, 0, 7)
+
+    def found(token: int) -> PairParity:
+        leads = changed(tied, 1, token, 1e-6)
+        return judged(generating(leads=leads), generating(MXNET, changed(parted, 1, token, 7), leads))
+
+    counted = "2 of 3 generations part at a tie of the two best logits, and {} tokens of 12 are compared and the same"
+    assert (found(2).work, found(2).note) == (WorkParity.SAME, counted.format(6))
+    assert found(1).work is WorkParity.NOT_CHECKED
+    assert found(1).reason == counted.format(5) + "; that takes 50 % of them at least"
+
+
+def test_ties_at_once_hide_no_wrong_token() -> None:
+    """A token that only one side favours is other work, however little is compared."""
+    tied, others = changed(SURE, 0, 0, 1e-6), changed(changed(TOKENS, 0, 0, 7), 1, 0, 7)
+
+    found = judged(generating(leads=tied), generating(MXNET, changed(others, 2, 0, 7), tied))
+
+    assert found.work is WorkParity.NOT_COMPARABLE
+
+
 def test_wrong_token_is_other_work() -> None:
     found = judged(generating(), generating(MXNET, changed(TOKENS, 2, 1, 7)))
 
