@@ -1,4 +1,4 @@
-"""What engines make of the layers of transformers, as facts of a result count it."""
+"""The nodes that engines make of the layers of transformers, as facts of a result count them."""
 
 from collections.abc import Callable
 from pathlib import Path
