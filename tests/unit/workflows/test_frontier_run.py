@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.frontier import beaten_by, not_offered
+from orchestrator.analysis.estimates import estimate
+from orchestrator.analysis.frontier import FrontierPoint
 from orchestrator.domain import Cell, Mode, Plan, System, Workload
 from orchestrator.errors import InputError
 from orchestrator.modes.parts.frontier import SIZES, Frontier
@@ -142,6 +145,47 @@ def test_what_does_not_fit_ends_the_climb(tmp_path: Path) -> None:
 
     assert max(sizes(run)) <= 96
     assert any("failed: a batch of" in skip.reason for skip in run.plan().skips)
+
+
+TIMES_MS = {(1, "fp32"): (1.0, 1.0), (2, "fp32"): (2.5, 0.55), (1, "bf16"): (1.5, 0.7), (2, "bf16"): (4.0, 0.4)}
+"""Milliseconds of a step, and of each sample in it, by CPUs and precision. Two CPUs wait for each other."""
+
+
+def by_cpus_and_precision(cell: str, size: int) -> float:
+    work = cell.partition("/")[2]
+    of_step, of_sample = TIMES_MS[2 if "two" in work else 1, "bf16" if "bf16" in work else "fp32"]
+    return (of_step + of_sample * size) / 1e3
+
+
+def of_cpus_and_precisions() -> list[Cell]:
+    return [
+        replace(cell, system=System(name, cpus=cpus), options=(("precision", precision),))
+        for cpus, name in ((1, "one"), (2, "two"))
+        for precision in ("fp32", "bf16")
+        for cell in cells(f"-{name}-{precision}")
+    ]
+
+
+def test_frontier_is_over_cpus_and_precisions(tmp_path: Path) -> None:
+    """Four series are one frontier. A search takes few of their cells, and names what the whole grid does."""
+    every = of_cpus_and_precisions()
+    run = begun(tmp_path / "run", a_plan(*every))
+    go_on(run, FakeDevice(step_s=by_cpus_and_precision))
+    (frontier,) = frontiers(report(run))
+
+    assert len(frontier.series) == len(TIMES_MS)
+    assert len(run.plan().cells) <= 0.4 * len(every)
+    found = {series.label: {point.size: point for point in series.points} for series in frontier.series}
+    grid: dict[str, dict[int, FrontierPoint]] = {}
+    for cell in every:
+        size, each_s = cell.workload.batch_size, by_cpus_and_precision(cell.id, cell.workload.batch_size)
+        label = f"{cell.system.name} · precision={dict(cell.options)['precision']}"
+        grid.setdefault(label, {})[size] = FrontierPoint(size, estimate([each_s]), estimate([size / each_s]))
+    assert set(found) == set(grid)
+    assert list(not_offered(found, grid)) == list(beaten_by(found, grid)) == []
+    best = {limit_s: point for limit_s, point in frontier.best if point}
+    assert best[0.019] in found["two · precision=bf16"].values()
+    assert (best[0.019].size, best[0.1].size) == (32, 192)
 
 
 def test_report_marks_the_best_within_each_limit(tmp_path: Path) -> None:
