@@ -1,4 +1,4 @@
-"""What docs/serve.md follows as it comes: the events of a server, and those of a run without one."""
+"""The commands of docs/serve.md that follow events: those of a server, and those of a run without one."""
 
 import os
 import shutil

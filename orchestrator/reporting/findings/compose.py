@@ -27,6 +27,7 @@ from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.reporting.findings.shortened import shortened_lines, smoke_headline, smoke_lines
 from orchestrator.reporting.findings.summary import headline
+from orchestrator.results.builds import builds
 from orchestrator.results.decisions import Decisions, stored_decisions
 from orchestrator.results.evidence import Stored, read_cells, read_check
 from orchestrator.results.records import EnvironmentRecord, RunRecord
@@ -146,6 +147,7 @@ def report(run: Run) -> Report:
         idle_builders(),
         stored_decisions(run),
     )
+    content = replace(content, builds=builds(run.folder))
     compared = any(len(group.places) > 1 for group in content.groups)
     return content if plan.parity or not compared else replace(content, warnings=(*content.warnings, NOT_ASKED))
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from orchestrator.analysis.estimates import Printed
 from orchestrator.analysis.measurements import Epochs, Measurement, RepeatMeasurement
@@ -15,6 +17,7 @@ from orchestrator.reporting.findings.claim_findings import StudyReport
 from orchestrator.reporting.findings.cluster_model import ClusterReport, PartOnNode
 from orchestrator.reporting.findings.limits_model import GroupLimits
 from orchestrator.reporting.findings.looks_model import GroupLooks, UntilDecided
+from orchestrator.results.builds import Build
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
@@ -315,6 +318,8 @@ class Report(LaterFields):
     """The same cells as other nodes have measured them, where several nodes measure each part."""
     until_decided: UntilDecided | None = None
     """The question of a run until decided; None for any other run."""
+    builds: Annotated[tuple[Build, ...], Field(exclude=True)] = ()
+    """The environments that were made for it. They are in its spans, and in no document."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:
@@ -329,7 +334,7 @@ class Report(LaterFields):
     @property
     def replicates(self) -> tuple["Report", ...]:
         """A report for each further node of the parts, without what is the same for all of them."""
-        bare = replace(self, skips=(), study=None, warnings=(), images=(), host=(), further=())
+        bare = replace(self, skips=(), study=None, warnings=(), images=(), host=(), further=(), builds=())
         return tuple(
             replace(
                 bare, groups=each.groups, cells=each.cells, statuses=each.statuses, problems=each.problems,

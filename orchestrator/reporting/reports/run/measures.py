@@ -11,6 +11,7 @@ from orchestrator.modes.parts.metrics import Better, Metric
 from orchestrator.regression.printed import PREFIX
 from orchestrator.reporting.findings.model import CellReport, Repeat, Report
 from orchestrator.reporting.measures import Facts, MeasuredMetric, MeasuredRun, TimeSpan, Trace, nanoseconds
+from orchestrator.results.builds import Build
 
 _OWN, _FLOOR = "own definition", "harness floor"
 """The remark in the name of a benchmark on a cell whose figures belong into no series with others."""
@@ -137,7 +138,10 @@ def _measured_facts(cell: CellReport) -> dict[str, str]:
 
 
 def traces(report: Report) -> tuple[Trace, ...]:
-    """Return the spans of a run: one for the run, in it one for each repeat that was launched."""
+    """Return the spans of a run: one for the run, in it one for each repeat that was launched and each build.
+
+    The span of a repeat holds one for each of its phases.
+    """
     return tuple(filter(None, map(_trace, (report, *report.replicates))))
 
 
@@ -145,13 +149,15 @@ def _trace(report: Report) -> Trace | None:
     began = nanoseconds(report.created_at)
     repeats = [span for cell in report.cells for repeat in cell.repeats if (span := _repeat_span(cell, repeat))]
     repeats.sort(key=lambda span: span.begin_ns)
-    if began is None and not repeats:
+    # Builds come last: a run that is taken up again has others, and its repeats keep the ids of their spans.
+    inside = (*repeats, *filter(None, map(_build_span, report.builds)))
+    if began is None and not inside:
         return None
-    begin = min(filter(None, (began, *(span.begin_ns for span in repeats))))
-    end = max((begin, *(span.end_ns for span in repeats)))
+    begin = min(filter(None, (began, *(span.begin_ns for span in inside))))
+    end = max((begin, *(span.end_ns for span in inside)))
     facts = {"orchestrator.run": report.run, "orchestrator.matrix": report.matrix}
     facts |= {"orchestrator.profile": report.profile.title} if report.profile else {}
-    whole = TimeSpan(f"run {report.run}", begin, end, facts=facts, spans=tuple(repeats))
+    whole = TimeSpan(f"run {report.run}", begin, end, facts=facts, spans=inside)
     return Trace(_name(report), host_facts(report), report.orchestrator_version, whole)
 
 
@@ -177,4 +183,22 @@ def _repeat_span(cell: CellReport, repeat: Repeat) -> TimeSpan | None:
     if outcome.disturbance:
         facts["orchestrator.disturbance"] = outcome.disturbance
     failure = "" if _is_ok(repeat) else outcome.reason or outcome.status.value
-    return TimeSpan(f"{outcome.cell_id} #{outcome.repeat}", begin, begin + round(outcome.wall_s * 1e9), failure, facts)
+    end = begin + round(outcome.wall_s * 1e9)
+    phases = tuple(_phase_spans(repeat.measurement.phases_s, begin, end)) if repeat.measurement else ()
+    return TimeSpan(f"{outcome.cell_id} #{outcome.repeat}", begin, end, failure, facts, phases)
+
+
+def _phase_spans(phases_s: Sequence[tuple[str, float]], begin_ns: int, end_ns: int) -> Iterator[TimeSpan]:
+    """Yield a span for each phase, one behind the other: results hold how long a phase took, and not when it began."""
+    for name, seconds in phases_s:
+        until_ns = min(begin_ns + round(seconds * 1e9), end_ns)
+        yield TimeSpan(name, begin_ns, until_ns, facts={"orchestrator.phase": name, "orchestrator.phase_s": seconds})
+        begin_ns = until_ns
+
+
+def _build_span(build: Build) -> TimeSpan | None:
+    begin = nanoseconds(build.began_at)
+    if begin is None:
+        return None
+    facts = {"orchestrator.image": build.image}
+    return TimeSpan(f"build {build.image}", begin, begin + round(build.wall_s * 1e9), build.reason, facts)

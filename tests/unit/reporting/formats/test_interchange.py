@@ -1,15 +1,12 @@
 """Formats of other tools, read by these tools or held to their published schemas (`tests/published_formats.py`)."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import jsonschema
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.trace.v1.trace_pb2 import Status as SpanStatus
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
@@ -25,7 +22,6 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.measures import measures
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
-from tests import otlp_spans
 from tests.published_formats import BENCHER, BENCHER_SHA256, PYTORCH, digest
 from tests.unit.regression.history.test_history import levels
 from tests.unit.reporting import clusters, synthetic
@@ -42,7 +38,6 @@ KINDS: dict[str, tuple[Kind[Any], Any]] = {
     "regression": (REGRESSION, EVERY),
     "history": (HISTORY, series(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))),
 }
-RUNS = [name for name, (kind, _) in KINDS.items() if kind.traces is not None]
 
 
 def rendered(kind: str, format_: str) -> Any:
@@ -176,49 +171,6 @@ def test_without_success_the_time_is_zero() -> None:
 
     assert 'last_success_timestamp_seconds{host="bench-1",matrix="example"} 0.0\n' in text
     assert 'orchestrator_repeats{host="bench-1",matrix="example",status="timeout"} 1.0\n' in text
-
-
-def _request(kind: str) -> ExportTraceServiceRequest:
-    return otlp_spans.read(render(*KINDS[kind], "otlp"))
-
-
-def _spans(request: ExportTraceServiceRequest) -> Iterator[list[Any]]:
-    for resource in request.resource_spans:
-        yield list(resource.scope_spans[0].spans)
-
-
-@pytest.mark.parametrize("kind", RUNS)
-def test_opentelemetry_reads_the_spans(kind: str) -> None:
-    request = _request(kind)
-
-    assert len({spans[0].trace_id for spans in _spans(request)}) == len(request.resource_spans)
-    for spans in _spans(request):
-        root, *others = spans
-        assert (len(root.trace_id), len(root.span_id), root.parent_span_id) == (16, 8, b"")
-        assert {span.parent_span_id for span in others} == {root.span_id}
-        assert {span.trace_id for span in others} == {root.trace_id}
-        assert len({span.span_id for span in spans}) == len(spans)
-        for span in others:
-            assert root.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
-            assert span.end_time_unix_nano <= root.end_time_unix_nano
-
-
-def test_spans_say_how_repeats_ended() -> None:
-    report: Report = KINDS["run"][1]
-    _, *repeats = next(_spans(_request("run")))
-    launched = [repeat.outcome for cell in report.cells for repeat in cell.repeats if repeat.outcome.started_at]
-
-    assert len(repeats) == len(launched)
-    codes = {span.name: (span.status.code, span.status.message) for span in repeats}
-    for outcome in launched:
-        good = outcome.status is synthetic.Status.OK
-        code, message = codes[f"{outcome.cell_id} #{outcome.repeat}"]
-        assert code == (SpanStatus.STATUS_CODE_OK if good else SpanStatus.STATUS_CODE_ERROR)
-        assert bool(message) is not good
-
-
-def test_spans_sent_twice_are_the_same() -> None:
-    assert render(*KINDS["run"], "otlp") == render(RUN, synthetic.example(), "otlp")
 
 
 def test_names_say_what_a_series_must_not_mix() -> None:
