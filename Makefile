@@ -53,8 +53,8 @@ images: $(VENV)/installed ## build the images only
 	$(ORCHESTRATOR) build -f $(MATRIX) $(ARGS)
 
 .PHONY: bundle
-bundle: $(VENV)/installed ## all that a server without internet needs to run the matrix, in offline_bundle/
-	$(ORCHESTRATOR) export --offline -f $(MATRIX) $(ARGS)
+bundle: docs ## all that a server without internet needs to run the matrix, with the documentation, in offline_bundle/
+	$(ORCHESTRATOR) export --offline -f $(MATRIX) --docs build/site $(ARGS)
 
 .PHONY: run
 run: matrix ## the same as `make matrix`

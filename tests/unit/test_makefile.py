@@ -36,6 +36,16 @@ def test_setup_says_how_to_call_the_command(target: str, tmp_path: Path) -> None
     assert f"source {tmp_path}/bin/activate" in last
 
 
+def test_a_bundle_holds_the_documentation(tmp_path: Path) -> None:
+    """The site is built before it is carried along."""
+    lines = dry("bundle", tmp_path).splitlines()
+    (built,) = (number for number, line in enumerate(lines) if "mkdocs build --strict" in line)
+    (exported,) = (number for number, line in enumerate(lines) if " export --offline " in line)
+
+    assert built < exported
+    assert "--docs build/site" in lines[exported]
+
+
 STAND_IN = """\
 #!/bin/sh
 echo "$@" >> calls
