@@ -41,3 +41,32 @@ def test_tail_has_a_bound_or_is_left_out(count: int, text: str) -> None:
 
     assert tails.line(times_s) == text
     assert tails.line([each for each in times_s for _ in range(3)], 3) == text
+
+
+def by_hand(capfd: pytest.CaptureFixture[str], *words: str) -> dict[str, str]:
+    """Run a model by hand on a framework that computes nothing, and return each line by its first words."""
+    from benchmarks import run
+
+    assert run.main([*words, "--framework", "noop"]) == 0
+    return {line[:11].rstrip(): line[12:] for line in capfd.readouterr().out.splitlines()}
+
+
+@pytest.mark.parametrize("axes", [(), ("--axis", "output=4")], ids=["samples", "tokens"])
+def test_offline_has_no_percentiles_by_hand(axes: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    asked = ("decoder", "--mode", "requests", *axes)
+    offline = by_hand(capfd, *asked, "--axis", "scenario=offline")
+    stream = by_hand(capfd, *asked)
+
+    times = {"latency", "waited", *(("first token", "per token") if axes else ())}
+    assert times <= set(stream)
+    assert all("at most" in stream[name] for name in times)
+    assert not times & set(offline)
+    assert "answered" in offline
+
+
+def test_generations_by_hand_have_bounds(capfd: pytest.CaptureFixture[str]) -> None:
+    said = by_hand(capfd, "decoder", "--mode", "generate", "--axis", "output=4", "--steps", "100")
+
+    for name in ("first token", "next token"):
+        assert "(at most" in said[name], said
+        assert said[name].endswith("; too few for p99")
