@@ -5,7 +5,8 @@
     python -m bench.documentation.gallery --results DIR --only site
 
 Cells run in virtual environments, on one CPU. The run that is looked at while it is measured is the last one.
-One run is measured under another host name, which takes root, so that two hosts can be compared.
+One run is measured under another host name, which takes root, so that two hosts can be compared. The run of a published
+study is merged; other views have the matrix of the gallery as their filter, or name what they compare.
 """
 
 import argparse
@@ -27,11 +28,21 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, DIMMED_MONOKAI, TerminalTheme
 
-from bench.documentation.gallery_runs import AS_IT_IS, MATRIX, NEWER, measure, orchestrator
+from bench.documentation.gallery_runs import (
+    AS_IT_IS,
+    GALLERY,
+    MATRIX,
+    NEWER,
+    OLDER,
+    SECOND_HOST,
+    measure,
+    orchestrator,
+)
 from bench.records import ROOT
 from orchestrator.reporting.live.logs import last_line, newest_log
 from orchestrator.reporting.live.screen import Screen, view
 from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
 from orchestrator.server.state import Story
 from orchestrator.server.tail import EventTail
 
@@ -60,17 +71,17 @@ class Shown:
 
 
 VIEWS = (
-    Shown("overview", "", 760),
-    Shown("behind", "behind?r=lenet&c=openvino&cols=framework", 800),
+    Shown("overview", f"?f.matrix={GALLERY}", 760),
+    Shown("behind", f"behind?r=lenet&c=openvino&cols=framework&f.matrix={GALLERY}", 800),
     Shown("cell", "cell?run={run}&id={cell}", 900),
     Shown("blocks", "cell?run={run}&id={cell}", 900, "figure"),
-    Shown("compare", "compare?kind=label&metric=throughput", 900),
-    Shown("compare-hosts", "compare?kind=host&metric=throughput", 900),
+    Shown("compare", "compare?kind=label&metric=throughput&a={older}&b={newer}", 900),
+    Shown("compare-hosts", "compare?kind=host&metric=throughput&a={host}&b={other_host}&f.mode=infer", 900),
     Shown("all-series", "series", 860),
     Shown("series", "series?name={series}", 760),
     Shown("scaling", "scaling", 860),
     Shown("frontier", "frontier", 860),
-    Shown("pareto", "pareto", 860),
+    Shown("pareto", f"pareto?f.work=lenet-infer-b32&f.matrix={GALLERY}", 860),
     Shown("runs", "runs", 520),
     Shown("run", "run?run={run}", 900),
     Shown("regression-test", "run?run={test}", 860),
@@ -84,12 +95,21 @@ _IS_SHOWN = re.compile(r"^openvino.*/lenet-infer-b32(-|$)")
 """The cell of which everything is shown."""
 
 
+def own_runs(results: Path) -> list[Run]:
+    """Return the runs of this host that measured all cells, or tested or tried releases of them, in their order."""
+    return [run for run in runs(results) if run.plan().name == GALLERY]
+
+
 def site_views(results: Path) -> list[Shown]:
     """Return every view, with the runs of these results in its address."""
-    whole = [run for run in runs(results) if run.plan().name == "gallery"]
+    whole = own_runs(results)
     shown_cells = [(run, cell.id) for run in whole for cell in run.plan().cells if _IS_SHOWN.search(cell.id)]
     run, cell = shown_cells[-1]
     names = {
+        "host": quote(str(run.record().host["hostname"])),
+        "other_host": SECOND_HOST,
+        "older": quote(OLDER.replace("==", " ")),
+        "newer": quote(NEWER.replace("==", " ")),
         "run": run.name,
         "cell": quote(cell),
         "series": quote("onnxruntime-*-cpu/lenet-infer-b32"),
@@ -113,7 +133,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 def look_on(results: Path, folder: Path, browser: Browser) -> None:
     """Measure one more run, and draw the live view and the terminal in the middle of it."""
-    (folder / "again.yaml").write_text(MATRIX.format(name="gallery", release=NEWER))
+    (folder / "again.yaml").write_text(MATRIX.format(name=GALLERY, release=NEWER))
     known = {run.name for run in runs(results)}
     command = orchestrator("run", "-f", "again.yaml", "--runtime", "venv", *AS_IT_IS)
     running = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -188,7 +208,7 @@ def draw_site(results: Path, folder: Path, browser: Browser) -> None:
                     opened.goto(f"{index}#/{shown.address}")
                     _settled(opened, shown.scroll)
                     keep(opened, f"{shown.name}{suffix}", scheme)
-    newest = next(run for run in reversed(runs(results)) if (run.folder / "report" / "index.html").is_file())
+    newest = next(run for run in reversed(own_runs(results)) if (run.folder / "report" / "index.html").is_file())
     for scheme in SCHEMES:
         with page(browser, {**DESKTOP, "height": 1100}, scheme) as opened:
             opened.goto((newest.folder / "report" / "index.html").absolute().as_uri())
