@@ -8,6 +8,7 @@ import onnxruntime
 from onnx import load
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
+from benchmarks import quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.native import one_of, onnx, onnx_decoding, serving
 from benchmarks.vocabulary import features
@@ -24,6 +25,8 @@ _LEVELS = {
 _OPENVINO = "OpenVINOExecutionProvider"
 _PROVIDERS = {"auto": (_OPENVINO, "CPUExecutionProvider"), "cpu": ("CPUExecutionProvider",), "openvino": (_OPENVINO,)}
 """Providers of each value, the first that the package brings counts."""
+FIRST_STATIC = (1, 11)
+"""1.7 computes a statically quantised file in float32, and 1.8 to 1.10 its dense layers."""
 _REFUSALS = ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented", "RuntimeException")
 """Errors of a file. A kernel that takes no such attribute ends with a `RuntimeException` in old releases (1.7)."""
 
@@ -45,6 +48,7 @@ class _Engine:
     ERRORS = tuple(getattr(state, name) for name in _REFUSALS)
 
     def __init__(self, workload):
+        _require_whole_numbers(quantisation.asked(workload.options))
         self._level = _LEVELS[one_of(workload.options, "optimization", _LEVELS)]
         self._threads = workload.threads
         self._provider = self._chosen(one_of(workload.options, "provider", _PROVIDERS))
@@ -149,3 +153,11 @@ class _Steps:
         self._session.run_with_iobinding(binding)
         chosen, logits, *self._values = binding.get_outputs()
         return chosen, logits
+
+
+def _require_whole_numbers(kind):
+    """Raise `Unsupported` for a kind of quantisation that this release computes in float32."""
+    release = tuple(int(part) for part in onnxruntime.__version__.split(".")[:2])
+    if kind == quantisation.STATIC and release < FIRST_STATIC:
+        message = "ONNX Runtime before %d.%d computes dense layers of such a file in float32; here is %s"
+        raise Unsupported(message % (FIRST_STATIC + (onnxruntime.__version__,)))
