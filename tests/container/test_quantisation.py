@@ -41,7 +41,7 @@ def test_a_static_session_is_near_its_model(environment: tuple[ImageSpec, Ready]
     assert found.differences[1].value > 0
 
 
-@pytest.mark.parametrize("model", ["lenet", "mlp", "lstm", "both_ways"])
+@pytest.mark.parametrize("model", ["lenet", "mlp", "lstm", "both_ways", "encoded"])
 @of("onnxruntime", "torch")
 def test_a_dynamic_session_is_near_its_model(environment: tuple[ImageSpec, Ready], check: Check, model: str) -> None:
     name = environment[0].framework.name

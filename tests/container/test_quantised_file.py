@@ -13,6 +13,7 @@ from test_onnx_file import Written
 from benchmarks import quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.native import quantised_onnx
+from benchmarks.vocabulary import losses
 from orchestrator.analysis.parity.quantised import LOGITS
 
 
@@ -96,9 +97,13 @@ def test_batch_norms_and_dropouts_are_folded() -> None:
     assert after["Identity"] == 0
 
 
+ATTENTION = SimpleNamespace(name="attention_1", kind="attention", settings={})
+
+
 def workload(**changes: Any) -> Any:
     layers = (SimpleNamespace(name="dense_1", kind="dense", settings={}),)
     fields = {"options": {"quantisation": "static"}, "training": False, "network": None, "layers": layers}
+    fields |= {"loss": losses.SOFTMAX_CROSS_ENTROPY}
     return SimpleNamespace(**fields | changes)
 
 
@@ -108,8 +113,28 @@ def workload(**changes: Any) -> Any:
         ({"training": True}, "inference alone"),
         ({"network": {"batch": "N"}}, "a network of your own"),
         ({"layers": (SimpleNamespace(name="gru_1", kind="gru", settings={}),)}, "which the model lacks"),
+        ({"layers": (ATTENTION,)}, "quantisation: dynamic runs"),
+        ({"loss": losses.NEXT_TOKEN, "options": {"quantisation": "dynamic"}}, "a decoder has no class of a whole"),
     ],
 )
 def test_what_cannot_be_quantised_is_unsupported(changes: dict[str, Any], why: str) -> None:
     with pytest.raises(Unsupported, match=why):
         quantisation.covered(workload(**changes))
+
+
+def test_an_attention_multiplies_whole_numbers_by_its_matrices() -> None:
+    """Its four matrices are quantised, and the products of two activations stay in float32."""
+    encoder = Written("encoded")
+    content = quantised_onnx.dynamic(encoder.file())
+    onnx.checker.check_model(content)
+
+    (logits,), (wanted,) = evaluated(content, encoder.fed), evaluated(encoder.file(), encoder.fed)
+
+    counts = operators(content)
+    assert (counts["MatMulInteger"], counts["MatMul"], counts["Gemm"]) == (2 * (4 + 2) + 2, 2 * 2, 0)
+    assert 0 < apart(logits, wanted) < 0.05
+    layers = (ATTENTION, SimpleNamespace(name="dense_1", kind="dense", settings={}))
+    assert quantisation.covered(workload(layers=layers, options={"quantisation": "dynamic"})) == [
+        "attention_1",
+        "dense_1",
+    ]
