@@ -21,7 +21,7 @@ from orchestrator.runtimes.model import Ready
 from tests import exported
 
 WORDED = {each["of"]: each for each in json.loads(Path(__file__).with_name("refusals.json").read_text("utf-8"))}
-"""What releases said of files, on a CPU, and the reason in it."""
+"""Messages of releases on a CPU, each with the reason in it."""
 OPSET: str = WORDED["ONNX Runtime 1.20.1, opset"]["said"]
 
 
