@@ -49,13 +49,20 @@ class PreparedSearch:
     setup: SearchSetup
 
 
-def _matrix_sha256(loaded: matrix.Matrix) -> str:
-    """Return the checksum of a matrix and of its scripts and networks, by which a search that goes on knows it again.
+def _matrix_sha256(setup: RegressionSetup) -> str:
+    """Return the checksum of a matrix and of the files that it names, by which a search that goes on knows it again.
 
-    Each run of a search copies these files anew, so that a changed one would be measured beside what it was before.
+    Each run of a search copies scripts, networks and models of the user's own anew, so that a changed one would be
+    measured beside what it was before.
     """
+    loaded = setup.matrix
     frozen = (*(axes.script for axes in loaded.scripts), *(network for network, _ in loaded.networks))
-    sums = [[each.FOLDER, each.name, file.path, file.sha256] for each in frozen for file in each.files]
+    own = [info.own for info in (*setup.planner.models.values(), *loaded.own_models) if info.own]
+    sums = [
+        *([each.FOLDER, each.name, file.path, file.sha256] for each in frozen for file in each.files),
+        *(["models", each.name, part.builder, part.sha256] for each in own for part in each.definitions),
+        *(["models", each.name, "", each.sha256] for each in own),
+    ]
     document = matrix.long_form(loaded) | ({"files": sums} if sums else {})
     return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -115,7 +122,7 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
             prereleases=options.prereleases,
             yanked=options.yanked,
             matrix=str(matrix_file(options.file, host).absolute()),
-            matrix_sha256=_matrix_sha256(setup.matrix),
+            matrix_sha256=_matrix_sha256(setup),
             models=str(options.models.absolute()) if options.models else None,
             data=str(options.data.absolute()) if options.data else None,
             base_image=options.base_image,
@@ -185,7 +192,7 @@ def resumed_search(options: SearchOptions, name: str, host: Host) -> PreparedSea
         base_image=asked.base_image, models=models, data=data, no_parity=asked.no_parity, limit=asked.limit
     )
     setup = regression_setup(Path(asked.matrix), sources, host)
-    if _matrix_sha256(setup.matrix) != asked.matrix_sha256:
+    if _matrix_sha256(setup) != asked.matrix_sha256:
         raise InputError(
             f"{asked.matrix}: the matrix, or a file that it names, has changed since {record.name} began, and a search "
             "is of one matrix: bring back what it was, or start again"

@@ -28,6 +28,7 @@ from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.regression.trials.bench_trials import Bench, steady
 
+(WIDE,) = blocks("models.md", "A model of your own", "python")
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet, mlp]\n"
 PUBLISHED = ("1.2.0", "1.3.1", "1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.7.0.post2", "1.8.0.post0", "1.9.1", "2.0.0b1")
 SCATTER = (1.0, 1.005, 0.996, 1.002)
@@ -172,6 +173,26 @@ def test_interrupted_search_reaches_the_same_end(host: Host, command: Program, t
     code, _, said = command("bisect", "--resume", name)
     assert (code, "not the record of a search: Invalid JSON: " in said) == (2, True)
     assert "; bring back a copy, or search again: the runs next to it stay" in said
+
+
+@pytest.mark.parametrize("place", ["models_folder: mine\n", "--models"])
+def test_a_search_is_of_one_model(host: Host, command: Program, tmp_path: Path, place: str) -> None:
+    """A search does not go on with a model of one's own that has changed since it began."""
+    (tmp_path / "mine").mkdir()
+    model = tmp_path / "mine" / "wide.py"
+    model.write_text(WIDE)
+    (tmp_path / "matrix.yaml").write_text(
+        f"version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [wide]\n{'' if place == '--models' else place}"
+    )
+    given = (place, str(tmp_path / "mine")) if place == "--models" else ()
+    host.dies_at = 1
+    code, _, said = command(*ASKED[:-1], "wide-train-*", *given)
+    assert code == 3, said
+    model.write_text(WIDE.replace("256", "128"))
+
+    code, _, said = command("bisect", "--resume", "latest")
+
+    assert (code, "a file that it names, has changed since" in said) == (2, True)
 
 
 @pytest.mark.parametrize("found", [True, False])
