@@ -99,7 +99,10 @@ class _Engine:
             settings = self._options()
             settings.optimized_model_filepath = os.path.join(folder, "optimised.onnx")
             settings.log_severity_level = 3  # it warns that such a file is for this CPU alone
-            onnxruntime.InferenceSession(file, settings, providers=[self._provider])
+            try:
+                onnxruntime.InferenceSession(file, settings, providers=[self._provider])
+            except self.ERRORS + (RuntimeError,):  # as on a full disk, without which the measurement counts
+                return None
             return [each.op_type for each in load(settings.optimized_model_filepath).graph.node]
 
     def _options(self):

@@ -35,7 +35,7 @@ def assert_called(answer: Any) -> None:
             assert sum(calls.get(kind, {}).values()) >= answer["layers"][kind], (phase, kind)
 
 
-@pytest.mark.parametrize("model", ["encoded", "decoded", "written"])
+@pytest.mark.parametrize("model", ["encoded", "decoded", "mixed"])
 def test_step_calls_what_facts_name(environment: Environment, model: str) -> None:
     answer = said(environment, "called_operators.py", environment[0].environment.builder, model, "infer")
 
