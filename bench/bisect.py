@@ -28,11 +28,11 @@ from typing import Any
 import yaml
 
 from orchestrator.analysis.comparison import Comparison, Verdict, compare, looks
+from orchestrator.modes.parts.settings import BLOCKS
 from orchestrator.regression.rules import BY_NAME, LEAST_BLOCKS
 from orchestrator.regression.search.record import Bisection, MeasuredRound
 from orchestrator.regression.search.steps import CHANGED
 from orchestrator.regression.sides import framework_version
-from orchestrator.results.contract import BLOCKS
 
 MATRIX = """\
 version: 1

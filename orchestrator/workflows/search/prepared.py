@@ -24,7 +24,7 @@ from orchestrator.regression.sides import Side
 from orchestrator.reporting.reports.search_chain_words import chained_over
 from orchestrator.results.results_folder import runs
 from orchestrator.running import new_run_name
-from orchestrator.user_files import stand_in_warnings
+from orchestrator.user_files import Frozen, stand_in_warnings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import matrix_file, with_own_index
 from orchestrator.workflows.measure import jobs
@@ -56,7 +56,10 @@ def _matrix_sha256(setup: RegressionSetup) -> str:
     measured beside what it was before.
     """
     loaded = setup.matrix
-    frozen = (*(axes.script for axes in loaded.scripts), *(network for network, _ in loaded.networks))
+    frozen: tuple[Frozen, ...] = (
+        *(axes.script for axes in loaded.scripts),
+        *(network for network, _ in loaded.networks),
+    )
     own = [info.own for info in (*setup.planner.models.values(), *loaded.own_models) if info.own]
     sums = [
         *([each.FOLDER, each.name, file.path, file.sha256] for each in frozen for file in each.files),
