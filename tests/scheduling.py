@@ -9,6 +9,7 @@ GROUPS = {
     "frameworks in containers": (
         "content",
         "end_to_end",
+        "images_by_hand",
         "offline_page",
         "own_definitions",
         "parity_on_backends",

@@ -143,20 +143,15 @@ def _commands() -> Iterator[tuple[str, str, str]]:
 def _programs() -> Iterator[tuple[str, str, str]]:
     """Yield what becomes of the calls of other programs."""
     programs = list(shown_programs())
-    kinds = {
-        "run for real by a test": [each for each in programs if each.is_real],
-        "replaced by a stand-in": [each for each in programs if each.stand_in],
-        "not run": [each for each in programs if each.reason],
-        "not run, without a reason": [
-            each for each in programs if not (each.is_real or each.stand_in or each.reason)
-        ],
-    }  # fmt: skip
+    replaced = [each for each in programs if each.stand_in]
+    left = [each for each in programs if not (each.is_real or each.stand_in)]
     yield "calls of other programs", str(len(programs)), ""
-    for kind, found in kinds.items():
-        yield f"… {kind}", str(len(found)), "0" if kind.endswith("reason") else ""
-        if not kind.endswith("test"):
-            names = {(each.call.page, each.call.program, each.stand_in or each.reason) for each in found}
-            sys.stderr.writelines(f"{kind}: {page}: {program}: {why}\n" for page, program, why in sorted(names))
+    yield "… run for real by a test", str(sum(each.is_real for each in programs)), ""
+    yield "… replaced by a stand-in", str(len(replaced)), ""
+    yield "… not run by a test", str(len(left)), "0"
+    names = {(each.call.page, each.call.program, each.stand_in) for each in replaced}
+    sys.stderr.writelines(f"replaced: {page}: {program}: {why}\n" for page, program, why in sorted(names))
+    sys.stderr.writelines(f"not run: {each.call.page}: {each.call.line}\n" for each in left)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Each call of another program that a page shows: run for real by a test, by a stand-in, or by none."""
+"""Each call of another program that a page shows: run for real by a test, or replaced by a stand-in."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,11 +10,16 @@ from tests.walks.place import STANDING_IN
 _GATE = ".ci/run"
 """Runs whatever has to pass before a change is taken."""
 _EXTRAS = "tests/walks/test_installed_extras.py"
+_BY_HAND = "tests/docker/test_images_by_hand.py"
 _MAKE = "make itself, in a dry run: tests/unit/documentation/test_lines_of_make.py looks for each target"
 OTHER_TESTS: Mapping[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "base-images"): _GATE,
     ("CONTRIBUTING.md", "ordinary-user"): _GATE,
+    ("docs/catalog.md", "docker"): _BY_HAND,
+    ("docs/contract/confinement.md", "docker"): _BY_HAND,
     ("docs/data.md", "pip"): _EXTRAS,
+    ("docs/datasets.md", "docker"): _BY_HAND,
+    ("docs/models.md", "docker"): _BY_HAND,
     ("docs/models.md", "python"): WALK,
     ("docs/serve.md", "cat"): SERVED,
     ("docs/serve.md", "curl"): "tests/walks/test_followed_streams.py",
@@ -28,21 +33,13 @@ STANDING_IN_ELSEWHERE: Mapping[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "make"): _MAKE,
 }
 """By page and program, what takes its place outside the walks, and why."""
-_IMAGES = "no test types it: tests/docker starts the same images by the engine's interface, each cell in its container"
-NOT_RUN: Mapping[tuple[str, str], str] = {
-    ("docs/catalog.md", "docker"): _IMAGES,
-    ("docs/contract/confinement.md", "docker"): _IMAGES,
-    ("docs/datasets.md", "docker"): _IMAGES,
-    ("docs/models.md", "docker"): _IMAGES,
-}
-"""By page and program, the reason that nothing runs it."""
 _ONLY_OURS = frozenset({SERVED})
 """Tests that run the calls of our program alone, and not the blocks that hold them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgram:
-    """A call of another program, with the test that runs it, what stands in for it, or the reason that nothing runs."""
+    """A call of another program, with the test that runs it or what takes its place."""
 
     call: ProgramCall
     test: str = ""
@@ -72,4 +69,4 @@ def _run(call: ProgramCall) -> RunProgram:
     if test and test not in _ONLY_OURS:
         is_replaced = test == WALK and call.program in STANDING_IN
         return RunProgram(call, test, STANDING_IN[call.program].reason if is_replaced else "")
-    return RunProgram(call, "", STANDING_IN_ELSEWHERE.get(named, ""), NOT_RUN.get(named, ""))
+    return RunProgram(call, "", STANDING_IN_ELSEWHERE.get(named, ""))

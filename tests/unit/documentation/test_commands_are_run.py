@@ -1,38 +1,35 @@
-"""Every call of our program that a page shows is run by a test. Calls of other programs are run, replaced or named."""
+"""Every call of our program that a page shows is run by a test. Other programs are run or replaced."""
 
 import pytest
 
 from bench.documentation import command_tests
 from bench.documentation.command_tests import OWN_TESTS, WALK, RunCommand, shown_commands
 from bench.documentation.documented_commands import blocks_of
-from bench.documentation.program_tests import NOT_RUN, OTHER_TESTS, STANDING_IN_ELSEWHERE, shown_programs
+from bench.documentation.program_tests import OTHER_TESTS, STANDING_IN_ELSEWHERE, shown_programs
 from orchestrator.resources import ROOT
 from tests.walks.pages import WALKS
 from tests.walks.place import STANDING_IN
 
 COMMANDS = list(shown_commands())
 PROGRAMS = list(shown_programs())
-MOST_NOT_RUN = 7
-"""A page with a further call that nothing runs needs a reader who agrees."""
 
 
 def test_no_command_is_left_out() -> None:
     assert [f"{each.command.page}: {each.command.line}" for each in COMMANDS if not each.test] == []
 
 
-def test_every_other_program_is_run_or_replaced_or_named() -> None:
-    left = [each for each in PROGRAMS if not (each.is_real or each.stand_in or each.reason)]
+def test_every_other_program_is_run_or_replaced() -> None:
+    left = [each for each in PROGRAMS if not (each.is_real or each.stand_in)]
 
     assert [f"{each.call.page}: {each.call.line}" for each in left] == []
-    assert sum(bool(each.reason) for each in PROGRAMS) <= MOST_NOT_RUN
 
 
 def test_other_programs_that_are_named_are_on_their_pages() -> None:
     shown = {(each.call.page, each.call.program) for each in PROGRAMS}
 
-    for named in (OTHER_TESTS, STANDING_IN_ELSEWHERE, NOT_RUN):
+    for named in (OTHER_TESTS, STANDING_IN_ELSEWHERE):
         assert named.keys() <= shown
-    assert not OTHER_TESTS.keys() & (STANDING_IN_ELSEWHERE.keys() | NOT_RUN.keys())
+    assert not OTHER_TESTS.keys() & STANDING_IN_ELSEWHERE.keys()
     assert all((ROOT / test).exists() for test in OTHER_TESTS.values())
 
 
