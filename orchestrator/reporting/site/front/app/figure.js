@@ -41,8 +41,11 @@
     return figure;
   };
 
-  bench.legend = (entries) => h("ul", { class: "legend" }, entries.map(({ text, look, kind = "line" }) =>
-    h("li", {}, bench.s("svg", { viewBox: "0 0 26 12", width: 26, height: 12, "aria-hidden": "true", class: look.series },
-      kind === "line" && bench.s("line", { x1: 0, x2: 26, y1: 6, y2: 6, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": look.dash }),
-      bench.s("path", { transform: "translate(13 6)", d: d3.symbol(bench.shape(look), 44)(), fill: "currentColor" })), text)));
+  // As wide as two periods of the longest dash, so that each can be told from the others.
+  bench.legend = (entries) => h("ul", { class: "legend" }, entries.map(({ text, look, kind = "line" }) => {
+    const width = kind === "line" ? 44 : 16;
+    return h("li", {}, bench.s("svg", { viewBox: `0 0 ${width} 12`, width, height: 12, "aria-hidden": "true", class: look.series },
+      kind === "line" && bench.s("line", { x1: 0, x2: width, y1: 6, y2: 6, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": look.dash }),
+      bench.s("path", { transform: `translate(${width / 2} 6)`, d: d3.symbol(bench.shape(look), 44)(), fill: "currentColor" })), text);
+  }));
 })();
