@@ -47,6 +47,11 @@ metrics: [throughput=60%]
 acknowledged: acknowledged.yaml
 webhook: {url: URL/hook}
 """
+WATCHFUL = 'accept: unless_worse\nself_test: true\nanchor: {release: "1.0", tolerance: 20%}\n'
+SMALL_LOSS = 1.3
+"""Of the time of a step: far within the tolerance of a release, and beyond that of the anchor once it came twice."""
+UNHARMED = {"clean", "inconclusive"}
+"""The judgements of a release that is not worse. On a busy host six blocks may not show it to be the same."""
 
 
 @dataclass
@@ -115,10 +120,10 @@ def place(tmp_path_factory: pytest.TempPathFactory, engine: docker.DockerClient,
 
 
 @contextmanager
-def a_place(folder: Path, engine: docker.DockerClient, base_image: str) -> Iterator[Place]:
+def a_place(folder: Path, engine: docker.DockerClient, base_image: str, further: str = "") -> Iterator[Place]:
     package = fresh_name("tiny")
     with tiny_index() as index:
-        for name, text in (("matrix.yaml", MATRIX), ("nightly.yaml", NIGHTLY)):
+        for name, text in (("matrix.yaml", MATRIX), ("nightly.yaml", NIGHTLY + further)):
             (folder / name).write_text(text.replace("URL", index.url).replace("PACKAGE", package))
         (folder / "acknowledged.yaml").write_text("version: 1\n")
         made = Place(folder, index, base_image, engine, package)
@@ -218,3 +223,31 @@ def test_killed_night_goes_on_where_it_was(tmp_path: Path, engine: docker.Docker
         assert {path: path.stat().st_mtime_ns for path in measured} == measured
         assert (place.state["tonight"], place.state["accepted"]) == (None, "1.4")
         assert place.releases_with_images() == {"1.0", "1.4"}
+
+
+@pytest.mark.slow
+def test_quiet_nights_and_small_losses(tmp_path: Path, engine: docker.DockerClient, base_image: str) -> None:
+    """An idle night measures the baseline against itself, and losses that are accepted one by one add up to a drift."""
+    with a_place(tmp_path, engine, base_image, WATCHFUL) as place:
+        place.publish("1.0", STEP_S)
+        code, night = place.night()
+        test = night["self_test"]
+        assert (code, night["ending"], test["release"], test["complete"]) == (0, "nothing_new", "1.0", True)
+        assert test["name"].startswith("1.0+")
+        assert {pair["verdict"] for pair in test["regression"]["pairs"]} <= {"same", "inconclusive"}
+
+        place.publish("1.1", STEP_S * SMALL_LOSS)
+        code, night = place.night()
+        assert (code, place.state["accepted"], place.state["drifts"]) == (0, "1.1", [])
+        assert judgements(night)["1.1"] in UNHARMED
+        assert "self_test" not in night
+
+        place.publish("1.2", STEP_S * SMALL_LOSS**2)
+        code, night = place.night()
+        assert (code, place.state["accepted"]) == (1, "1.2")
+        assert judgements(night)["1.2"] in UNHARMED
+        (drift,) = night["tried"][0]["drifts"]
+        assert (drift["anchor"], drift["cell"], drift["metric"]) == ("1.0", "cpu/lenet-train-b200", "throughput")
+        assert [step["release"] for step in drift["steps"]] == ["1.1", "1.2"]
+        assert drift["high"] < 1 / 1.2
+        assert [each["release"] for each in place.index.posted[-1]["drifts"]] == ["1.2"]  # type: ignore[attr-defined]
