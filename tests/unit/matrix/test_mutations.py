@@ -16,7 +16,7 @@ from tests.documented import pages
 from tests.effort import examples
 
 MATRICES = corpus()
-OF_OTHER_FILES = {"catalog", "ci", "cluster", "hugging_face", "kubernetes", "nightly"}
+OF_OTHER_FILES = {"catalog", "ci", "cluster", "hugging_face", "kubernetes", "nightly", "releases"}
 """Pages and folders of pages whose YAML is no matrix, with tests of their own."""
 
 
