@@ -42,13 +42,14 @@ def test_nodes_are_those_of_the_level(check: Check) -> None:
 
 
 @pytest.mark.parametrize("environment", ["openvino"], indirect=True)
-def test_openvino_has_nodes_of_its_own(check: Check) -> None:
-    """Layer norms are one node each, and what is elementary around them is compiled as a subgraph."""
-    nodes = check("encoded", batch_size=4).facts["onnx"]["nodes"]
+@pytest.mark.parametrize(("model", "norm"), [("encoded", "MVN"), ("decoded", "RMS")])
+def test_openvino_compiles_attention(check: Check, model: str, norm: str) -> None:
+    """Norms are one node each, and softmaxes are in subgraphs with the products around them."""
+    nodes = check(model, batch_size=4).facts["onnx"]["nodes"]
 
-    assert nodes["MVN"] == 5
-    assert nodes["Subgraph"] > 0
-    assert not {"ReduceMean", "Reduce", "Erf"} & set(nodes)
+    assert nodes[norm] == 5
+    assert nodes["Subgraph"] >= 2
+    assert not {"Softmax", "MatMul", "Reduce", "ReduceMean"} & set(nodes)
 
 
 @pytest.mark.parametrize("environment", ["onnxruntime-openvino"], indirect=True)
