@@ -81,7 +81,8 @@ class _Engine:
         """Return the kind of each node of the graph that OpenVINO executes, or None of a release that does not tell."""
         compiled = self._core.compile_model(self._core.read_model(file), "CPU", self._settings)
         try:
-            return [each.get_rt_info()["layerType"].get() for each in compiled.get_runtime_model().get_ops()]
+            kinds = [each.get_rt_info()["layerType"] for each in compiled.get_runtime_model().get_ops()]
+            return [each if isinstance(each, str) else each.get() for each in kinds]  # texts until 2022.3
         except (AttributeError, RuntimeError):
             return None
 
