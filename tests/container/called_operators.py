@@ -58,7 +58,7 @@ FUNCTIONS = {
         SILU: {"torch.nn.SiLU": ["torch.nn.SiLU.forward"]},
     },
 }
-"""What each builder could compute a kind of layer by, as it names it, and the places of the functions."""
+"""The functions that could compute each kind of layer in a builder, by the names it has for them, with their places."""
 
 
 def holder_of(place):
