@@ -32,7 +32,7 @@ models:
     first_token_limit: 18ms
     prompt_length: 4
     output_length: 3
-    requests: 8
+    requests: 24
 modes: [infer, generate, requests]
 parity: false
 warmup_steps: 1
@@ -53,7 +53,7 @@ metrics: [throughput=60%, time_to_first_token=60%]
 CELLS = {
     "cpu/brief-infer-b1", "cpu/brief-infer-b2",
     "cpu/brief-generate-b1-prompt_length=4-output_length=3", "cpu/brief-generate-b2-prompt_length=4-output_length=3",
-    "cpu/brief-requests-b1-latency_limit=1s-first_token_limit=0.018s-requests=8-prompt_length=4-output_length=3",
+    "cpu/brief-requests-b1-latency_limit=1s-first_token_limit=0.018s-requests=24-prompt_length=4-output_length=3",
 }  # fmt: skip
 """Every size of the frontier, of which a lone client fills the first alone."""
 Command = Callable[..., subprocess.CompletedProcess[str]]
