@@ -13,12 +13,16 @@ from benchmarks.vocabulary.weights import (
 )
 
 LAYERS = tf.keras.layers
-_SILU = "silu" if hasattr(tf.nn, "silu") else "swish"
 
 
 def operators(layers, generating=False):
     """Return the name of what computes each kind of layer, which is Keras' but for SiLU."""
-    return dict(transformer.operators(layers, generating), silu="tensorflow.nn." + _SILU)
+    return dict(transformer.operators(layers, generating), silu="tensorflow.nn." + _silu())
+
+
+def _silu():
+    """Return the name of SiLU in this release. It is looked up late, as a release that is too old may have no `nn`."""
+    return "silu" if hasattr(tf.nn, "silu") else "swish"
 
 
 def computed_on(device):
@@ -199,7 +203,7 @@ class Builder:
         return LAYERS.Activation(transformer.gelu(tf.keras), **self._policy)
 
     def _silu(self, _settings):
-        return LAYERS.Activation(getattr(tf.nn, _SILU), **self._policy)
+        return LAYERS.Activation(getattr(tf.nn, _silu()), **self._policy)
 
     def _multiply(self, _settings):
         return LAYERS.Multiply(**self._policy)
