@@ -42,7 +42,8 @@ class AnsweredRequests:
     """The latency that 90 % of requests are shown to have at most, with 99 % confidence; None for too few requests.
 
     There is none of requests that arrive all at once, as the last of them waits for all others whatever the server
-    does, nor of their first tokens."""
+    does, nor of their first tokens.
+    """
     p99_bound_s: float | None
     in_time: Annotated[float | None, Field(exclude_if=_is_none)] = None
     """The share of the requests that were answered within every limit; None without one."""
