@@ -31,7 +31,7 @@ from orchestrator.images import base_problems, labels
 from orchestrator.images.build import build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built, cached, verified
 from orchestrator.processes import StartError, Stop, Watch
-from orchestrator.runtimes import compile_caches
+from orchestrator.runtimes import compile_caches, memory_kills
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.variables import in_container
 
@@ -145,6 +145,7 @@ class DockerRuntime:
             gpu_access=self._gpu_access,
             limits=self._limits(task),
         )
+        kills = memory_kills.counted()
         with containers.container(self._client, spec, task.log) as container:
             task.started(container.identity)
             container.start()
@@ -156,7 +157,8 @@ class DockerRuntime:
             wall_s=end.wall_s,
             create_s=end.create_s,
             signal=_signal(code),
-            oom_killed=end.oom_killed,
+            # The engine may learn of the kill after the end, and Podman never does; the kernel has counted it by then.
+            oom_killed=end.oom_killed or memory_kills.was_one(_signal(code), kills),
             image_id=end.image_id,
             log_omitted_bytes=container.log_omitted_bytes,
         )

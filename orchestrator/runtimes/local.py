@@ -19,6 +19,7 @@ from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import COMPILE_CACHE
 from orchestrator.processes import Cause, Finished, StartError, Stop, Watch
 from orchestrator.resources import ROOT
+from orchestrator.runtimes import memory_kills
 from orchestrator.runtimes.model import Ended, Task
 from orchestrator.runtimes.variables import LIBRARY_PATH, in_process
 
@@ -82,10 +83,8 @@ def _say(command: list[str], host: Mapping[str, str], folder: Path) -> str:
     return said.output if said.exit_code == 0 else ""
 
 
-VMSTAT = Path("/proc/vmstat")
 VERSIONS_TIMEOUT_S = 120.0
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_SIGKILL = 9
 
 
 class AskingError(Exception):
@@ -140,7 +139,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, variables: Map
         base = _base(python)
         environment = base | in_process(task.allocation, path=base["PATH"], home=home)
         environment |= dict(variables) | dict(task.ready.variables) | _compile_cache(task) | dict(task.variables)
-        kills, began_at, slept_s = oom_kills(), time.time(), processes.sleeping_s()
+        kills, began_at, slept_s = memory_kills.counted(), time.time(), processes.sleeping_s()
         finished = processes.run(
             [str(python), "-m", "benchmarks.run", "--io", str(task.folder.resolve())],
             environment=environment,
@@ -159,8 +158,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, variables: Map
         wall_s=finished.wall_s,
         create_s=finished.start_s,
         signal=signal,
-        # Nobody but the kernel counts there, and nobody of ours sends this signal to a process that still counts.
-        oom_killed=finished.cause is Cause.EXITED and signal == _SIGKILL and oom_kills() > kills,
+        oom_killed=finished.cause is Cause.EXITED and memory_kills.was_one(signal, kills),
         log_omitted_bytes=finished.log_omitted_bytes,
     )
 
@@ -189,15 +187,6 @@ def _last_written(task: Task) -> float | None:
             return max((entry.stat(follow_symlinks=False).st_mtime for entry in own), default=None)
     except OSError:
         return None  # it has closed its folder
-
-
-def oom_kills(vmstat: Path = VMSTAT) -> int:
-    """Return the number of processes the kernel has killed for want of memory, or 0 if unknown."""
-    try:
-        lines = vmstat.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 def _compile_cache(task: Task) -> dict[str, str]:

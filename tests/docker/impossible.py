@@ -9,12 +9,7 @@ from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 
 _OWN_DOCKER = "it starts and stops a second engine, which is Docker"
-_UNSEEN_KILL = (
-    "Podman's monitor does not see that the kernel killed the only process: the cell is failed, killed by SIGKILL"
-)
 PODMAN = {
-    "test_container_over_its_memory_is_oom_host": _UNSEEN_KILL,
-    "test_misbehaving_container_ends_as_what_it_was[eat": _UNSEEN_KILL,
     "test_results_folder_of_odd_name_is_mounted": "a comma in a folder's path ends the path",
     "test_container_gets_no_name_server_or_domain": (
         "without a network a container sees the /etc/resolv.conf of its image, and none of the host"

@@ -53,7 +53,7 @@ def test_misbehaving_container_ends_as_what_it_was(ran: Ran, behaviour: str, sta
     """A container that misbehaves ends with the status and the reason that fit what it did."""
     found = outcome(ran, behaviour)
 
-    assert found["status"] == status, ran[1].stderr
+    assert found["status"] == status, f"{found}\n{ran[1].stderr}"
     assert reason in str(found["reason"])
 
 

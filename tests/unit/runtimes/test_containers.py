@@ -26,6 +26,7 @@ from orchestrator.runtimes import (
     Ready,
     Task,
     Unavailable,
+    memory_kills,
     remove_leftovers,
     this_process,
 )
@@ -253,6 +254,23 @@ def test_task_becomes_a_configured_container(tmp_path: Path) -> None:
     assert api.made["environment"]["OMP_NUM_THREADS"] == "2"
     assert api.made["environment"]["CUDA_VISIBLE_DEVICES"] == "GPU-0"
     assert api.made["host_config"]["DeviceRequests"][0]["DeviceIDs"] == ["GPU-0"]
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "kills", "found"), [(137, 1, True), (137, 0, False), (139, 1, False), (1, 1, False), (0, 1, False)]
+)
+def test_a_kill_for_memory_is_seen_where_the_engine_misses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exit_code: int, kills: int, found: bool
+) -> None:
+    """An engine that learns of a kill after the end tells nothing: the kernel has counted it."""
+    counts = iter((7, 7 + kills))
+    monkeypatch.setattr(memory_kills, "counted", lambda: next(counts))
+    api = FakeApi()
+    api.exit_code = exit_code
+    runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0,)), 120.0)
+
+    assert runtime.launch(task, stop=threading.Event(), watch=lambda: None).oom_killed is found
 
 
 def test_system_without_cpus_is_not_confined(tmp_path: Path) -> None:

@@ -33,7 +33,17 @@ from orchestrator.processes import Cause, Finished
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
-from orchestrator.runtimes import Ended, HostRuntime, Ready, Task, Unavailable, VenvRuntime, local, variables
+from orchestrator.runtimes import (
+    Ended,
+    HostRuntime,
+    Ready,
+    Task,
+    Unavailable,
+    VenvRuntime,
+    local,
+    memory_kills,
+    variables,
+)
 from orchestrator.runtimes.host import fit
 
 PYTHON = "{}.{}".format(*sys.version_info[:2])
@@ -271,8 +281,8 @@ def test_only_counted_kills_are_for_memory(tmp_path: Path) -> None:
 def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
     (tmp_path / "vmstat").write_text("nr_free 3\noom_kill 7\n")
 
-    assert local.oom_kills(tmp_path / "vmstat") == 7
-    assert local.oom_kills(tmp_path / "missing") == 0
+    assert memory_kills.counted(tmp_path / "vmstat") == 7
+    assert memory_kills.counted(tmp_path / "missing") == 0
 
 
 @pytest.mark.parametrize(
