@@ -2,14 +2,17 @@
 
 import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from orchestrator.catalog.shipped import shipped_catalog
+from orchestrator.reporting.formats import html
 from orchestrator.reporting.site.front import FRONT, STYLE
 
+PAGE_OF_A_RUN = Path(html.__file__).with_name("templates") / "report.css"
 HUES = 8
 LEAST_DISTANCE = 20.0
 """The least ΔE*ab between two hues, for each kind of vision. A difference of about 2 can just be seen."""
@@ -41,10 +44,14 @@ Colour = NDArray[np.float64]
 
 
 def _schemes() -> dict[str, dict[str, Colour]]:
-    """Return the colours of the style by name, as linear RGB, for each scheme."""
-    blocks = re.findall(r":root \{(.*?)\}", (FRONT / STYLE).read_text(), re.DOTALL)[:2]
-    named = [{name: _linear(code) for name, code in re.findall(r"--([\w-]+): #(\w{6})", block)} for block in blocks]
-    return dict(zip(("light", "dark"), named, strict=True))
+    """Return the colours by name, as linear RGB, for each scheme of the site and of a run's page."""
+    return {
+        f"{page}, {scheme}": {name: _linear(code) for name, code in re.findall(r"--([\w-]+): #(\w{6})", block)}
+        for page, style in (("site", FRONT / STYLE), ("run", PAGE_OF_A_RUN))
+        for scheme, block in zip(
+            ("light", "dark"), re.findall(r":root \{(.*?)\}", style.read_text(), re.DOTALL)[:2], strict=True
+        )
+    }
 
 
 def _linear(code: str) -> Colour:
