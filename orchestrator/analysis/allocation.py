@@ -7,11 +7,12 @@ tried.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestrator.analysis.estimates import CONFIDENCE, exponential, quantile
 from orchestrator.analysis.moderation import KnownVariance
+from orchestrator.analysis.tails import effective_degrees
 from orchestrator.analysis.variance import Components, median_variance
 
 LEAST_REPEATS: Final = 2
@@ -52,15 +53,16 @@ def half_width(known: KnownVariance, repeats: int, confidence: float = CONFIDENC
     """Return the half-width that the t interval of so many repeats will have.
 
     The scatter of the repeats to come is that of the known variance, with its uncertainty: the ratio of two estimates
-    of a variance has an F distribution. The expected value is free of the bias that the root of a variance has.
+    of a variance has an F distribution, with fewer degrees of freedom where the tails are heavy. The expected value is
+    free of the bias that the root of a variance has.
     """
     from scipy.special import fdtri  # noqa: PLC0415 - half a second, as in estimates.quantile
 
     error = quantile(repeats - 1, confidence) * math.sqrt(known.variance / repeats)
-    expected = error * _root_bias(repeats - 1) * _expected_root(known.degrees)
+    degrees = effective_degrees(repeats - 1, known.excess)
+    expected = error * _root_bias(degrees) * _expected_root(known.degrees)
     low, high = (
-        error * math.sqrt(float(fdtri(repeats - 1, known.degrees, share)))
-        for share in ((1 - RANGE) / 2, (1 + RANGE) / 2)
+        error * math.sqrt(float(fdtri(degrees, known.degrees, share))) for share in ((1 - RANGE) / 2, (1 + RANGE) / 2)
     )
     return HalfWidth(*(exponential(each) - 1 for each in (expected, low, high)))
 
@@ -117,7 +119,7 @@ def _of_blocks(
 ) -> RepeatAllocation | None:
     measured = scatter.of_repeat(scatter.blocks)
     factor = scatter.of_repeat(blocks) / measured if measured else 1.0
-    of_blocks = KnownVariance(known.variance * factor, known.degrees)
+    of_blocks = replace(known, variance=known.variance * factor)
     repeats = fewest_repeats(of_blocks, wanted)
     if repeats is None:
         return None

@@ -21,6 +21,8 @@ class KnownVariance:
 
     variance: float
     degrees: float
+    excess: float = 0.0
+    """Excess kurtosis of the values; 0 for normal ones."""
 
 
 def prior(cells: Sequence[KnownVariance]) -> KnownVariance | None:
@@ -44,7 +46,8 @@ def prior(cells: Sequence[KnownVariance]) -> KnownVariance | None:
     beyond_chance = spread - fmean(float(polygamma(1, each.degrees / 2)) for each in cells)
     degrees = 2 * _inverse_trigamma(beyond_chance) if beyond_chance > 0 else MOST_DEGREES
     degrees = min(degrees, MOST_DEGREES)
-    return KnownVariance(bounded(math.exp(mean + float(digamma(degrees / 2)) - math.log(degrees / 2))), degrees)
+    variance = bounded(math.exp(mean + float(digamma(degrees / 2)) - math.log(degrees / 2)))
+    return KnownVariance(variance, degrees, cells[0].excess)
 
 
 def _inverse_trigamma(value: float) -> float:
@@ -63,4 +66,5 @@ def moderated(own: KnownVariance | None, before: KnownVariance | None) -> KnownV
     if own is None or before is None:
         return own or before
     degrees = own.degrees + before.degrees
-    return KnownVariance((own.variance * own.degrees + before.variance * before.degrees) / degrees, degrees)
+    variance = (own.variance * own.degrees + before.variance * before.degrees) / degrees
+    return KnownVariance(variance, degrees, before.excess)

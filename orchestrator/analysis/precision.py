@@ -1,5 +1,6 @@
 """The repeats that a plan takes for a wanted interval, by what stored runs of its cells say."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,7 @@ from orchestrator.analysis.allocation import (
     half_width,
 )
 from orchestrator.analysis.moderation import KnownVariance, moderated, prior
+from orchestrator.analysis.tails import effective_degrees, excess_kurtosis
 from orchestrator.analysis.variance import Components, RepeatScatter, components
 
 
@@ -85,17 +87,23 @@ def precision(
 ) -> tuple[CellPrecision, ...]:
     """Return the repeats and blocks of each cell whose expected half-width is at most the wanted share.
 
-    `others` are all cells that are stored of this host, by any name, whose scatter is the prior of each.
+    `others` are all cells that are stored of this host, by any name. Their scatter is the prior of each, and so are
+    their tails: what slows a repeat now and then is the host.
     """
-    scatters = [each.scatter for each in others.values()]
-    before = prior([KnownVariance(each.repeat, each.degrees) for each in scatters if each is not None])
-    return tuple(_cell(cell, before, wanted) for cell in cells)
+    excess = excess_kurtosis([math.log(repeat.rate) for repeat in run] for each in others.values() for run in each.here)
+    known = [_known(each.scatter, excess) for each in others.values()]
+    before = prior([each for each in known if each is not None])
+    return tuple(_cell(cell, before, wanted, excess) for cell in cells)
 
 
-def _cell(cell: CellToPlan, before: KnownVariance | None, wanted: float) -> CellPrecision:
+def _known(scatter: Components | None, excess: float) -> KnownVariance | None:
+    return scatter and KnownVariance(scatter.repeat, effective_degrees(scatter.degrees, excess), excess)
+
+
+def _cell(cell: CellToPlan, before: KnownVariance | None, wanted: float, excess: float) -> CellPrecision:
     stored = cell.stored
     scatter, cost = (stored.scatter, stored.cost) if stored else (None, None)
-    known = moderated(KnownVariance(scatter.repeat, scatter.degrees) if scatter else None, before)
+    known = moderated(_known(scatter, excess), before)
     counted = sum(map(len, stored.here)) if stored else 0
     if known is None:
         return CellPrecision(cell.id, Basis.NOTHING, None, cell.blocks, None, None, counted, scatter)
