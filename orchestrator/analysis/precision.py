@@ -97,7 +97,9 @@ def precision(
 
 
 def _known(scatter: Components | None, excess: float) -> KnownVariance | None:
-    return scatter and KnownVariance(scatter.repeat, effective_degrees(scatter.degrees, excess), excess)
+    if scatter is None:
+        return None
+    return KnownVariance(scatter.repeat, effective_degrees(scatter.degrees, excess), excess)
 
 
 def _cell(cell: CellToPlan, before: KnownVariance | None, wanted: float, excess: float) -> CellPrecision:
