@@ -22,7 +22,7 @@ class KnownVariance:
     variance: float
     degrees: float
     excess: float = 0.0
-    """Excess kurtosis of the values; 0 for normal ones."""
+    """Excess kurtosis of the values, which all cells of a host share; 0 for normal ones."""
 
 
 def prior(cells: Sequence[KnownVariance]) -> KnownVariance | None:

@@ -10,7 +10,9 @@ import pytest
 from orchestrator.analysis.allocation import half_width
 from orchestrator.analysis.estimates import estimate
 from orchestrator.analysis.moderation import KnownVariance
+from orchestrator.analysis.precision import CellToPlan, StoredCell, precision
 from orchestrator.analysis.tails import LEAST_VALUES, MOST_EXCESS, effective_degrees, excess_kurtosis
+from orchestrator.analysis.variance import RepeatScatter
 
 SHIFT, SHARE = 4.0, 0.1
 
@@ -49,7 +51,7 @@ def test_tails_of_a_mixture_are_known() -> None:
 
 @pytest.mark.parametrize("size", [10, 20, 40])
 def test_heavy_tails_are_found_in_groups(size: int) -> None:
-    """Groups that differ in scale have no heavy tail by that."""
+    """A difference of scale between groups is no heavy tail."""
     assert excess_kurtosis(groups(normal, 1, 200, size)) < 0.15
     assert excess_kurtosis(groups(burst, 2, 200, size)) == pytest.approx(excess_of_bursts(), rel=0.4)
 
@@ -82,7 +84,7 @@ def test_variances_scatter_as_their_degrees_say() -> None:
 
 
 def test_stated_range_holds_with_heavy_tails() -> None:
-    """Without them it would hold three of four."""
+    """A range that takes the values as normal holds less than four times in five."""
     draw = random.Random(7)
     variance = 0.02**2 * (1 + SHARE * (1 - SHARE) * SHIFT**2)
     told, plain = (half_width(KnownVariance(variance, 1000, excess), 10) for excess in (excess_of_bursts(), 0.0))
@@ -94,3 +96,24 @@ def test_stated_range_holds_with_heavy_tails() -> None:
     assert sum(told.low <= width <= told.high for width in widths) / 2000 >= 0.88
     assert sum(plain.low <= width <= plain.high for width in widths) / 2000 <= 0.8
     assert told.expected / fmean(widths) == pytest.approx(1, abs=0.06)
+
+
+def test_a_plan_promises_less_on_a_host_with_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tails are those of all stored cells, so that a cell with few repeats of its own has them too."""
+    draw = random.Random(8)
+    stored = {
+        str(number): StoredCell([[_repeat(math.exp(0.02 * burst(draw))) for _ in range(20)]], (), None)
+        for number in range(12)
+    }
+    few = CellToPlan("few", 10, False, 8.0, StoredCell([[_repeat(rate) for rate in (0.98, 1.0, 1.02)]], (), None))
+    (told,) = precision([few], stored, 0.02)
+    monkeypatch.setattr("orchestrator.analysis.precision.excess_kurtosis", lambda _: 0.0)
+    (plain,) = precision([few], stored, 0.02)
+
+    assert told.reached is not None
+    assert plain.reached is not None
+    assert told.reached.high / told.reached.low > 1.1 * plain.reached.high / plain.reached.low
+
+
+def _repeat(rate: float) -> RepeatScatter:
+    return RepeatScatter(rate, 10, 0.0001, None, 30)
