@@ -6,40 +6,30 @@ import subprocess
 import sys
 from typing import Any
 
-from bench import detection
 from bench.pairs import UNBOUNDED
 from bench.records import ROOT, counted, measure, merged, where
+from bench.verdicts import detection
 
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
-NAMES = (
-    "starts",
-    "planning",
-    "noop",
-    "builds",
-    "frameworks",
-    "reports",
-    "tables",
-    "remeasure",
-    "samplers",
-    "killing",
-    "fuzz",
-    "bundles",
-    "push",
-    "slots",
-    "sleeping",
-    "clusters",
-    "anonymised",
-    "frontier",
-    "own_network",
-    "engine_releases",
-    "site",
-    "serve",
-)
-REAL = ("regress", "bisect", "serving_bisect", "nights", "precision", "corpus")
+_OVERHEAD = ("starts", "planning", "noop", "builds", "reports", "tables", "remeasure", "samplers", "bundles", "push")
+_NETWORKS = ("frameworks", "anonymised", "frontier", "own_network", "engine_releases")
+_REAL = ("regress", "bisect", "serving_bisect", "nights", "precision", "corpus")
+FIGURES_OF = {
+    **{name: f"overhead.{name}" for name in _OVERHEAD},
+    **{name: f"networks.{name}" for name in _NETWORKS},
+    **{name: f"robustness.{name}" for name in ("killing", "fuzz")},
+    **{name: f"hosts.{name}" for name in ("slots", "sleeping", "clusters")},
+    "site": "site.publishing",
+    "serve": "site.serve",
+}
+"""Names of benchmarks, with their modules."""
+REAL = {name: f"verdicts.{name}" for name in _REAL}
 """Regression tests in containers, which go on the page of detection and take hours."""
-WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection", "accuracy")
-"""Benchmarks that compare no times and have options of their own, as `python -m bench.parity --help` shows."""
+WITH_A_PAGE_OF_THEIR_OWN = {
+    "parity": "networks.parity", "detection": "verdicts.detection", "accuracy": "networks.accuracy",
+}  # fmt: skip
+"""Benchmarks that compare no times and have options of their own, as `python -m bench parity --help` shows."""
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -60,12 +50,12 @@ def page(figures: dict[str, Any]) -> str:
         f"| {row['name']}: {row['ours']} | {row['theirs']} | {row['pairs']} | {row['ratio']:.3f} "
         f"| {row['low']:.3f}–{row['high']:.3f} | {_wanted(row)} | {_inside(row)} "
         f"| {_median(row['ours_values']):.4g} / {_median(row['theirs_values']):.4g} {row['unit']} |"
-        for name in NAMES
+        for name in FIGURES_OF
         for row in figures.get(name, [])
         if "ratio" in row
     ]
     lines += ["", "Counted, not timed:", ""]
-    lines += counted([row for name in NAMES for row in figures.get(name, []) if "text" in row])
+    lines += counted([row for name in FIGURES_OF for row in figures.get(name, []) if "text" in row])
     lines += ["", "Measured:", ""]
     measured = {
         (name, f"{where(on)}, Python {on['python']}")
@@ -105,13 +95,13 @@ def main() -> None:
     """Measure the named benchmarks, or all of them by default."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", help=f"of {', '.join((*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN))}; all by default"
+        "names", nargs="*", help=f"of {', '.join((*FIGURES_OF, *REAL, *WITH_A_PAGE_OF_THEIR_OWN))}; all by default"
     )
     parser.add_argument("--pairs", type=int, help="pairs per comparison (at least 20 for a figure worth quoting)")
     parser.add_argument("--only", nargs="+", default=[], help="of one benchmark, only these comparisons")
     options, benchmark_options = parser.parse_known_args()
-    known = (*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN)
-    unknown = sorted(set(options.names) - set(known))
+    known = FIGURES_OF | REAL | WITH_A_PAGE_OF_THEIR_OWN
+    unknown = sorted(set(options.names) - known.keys())
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
     if (options.only or benchmark_options) and len(options.names) != 1:
@@ -121,11 +111,11 @@ def main() -> None:
         arguments = [*benchmark_options, *(["--only", *options.only] if options.only else [])]
         arguments += ["--pairs", str(options.pairs)] if options.pairs and name not in WITH_A_PAGE_OF_THEIR_OWN else []
         if name in WITH_A_PAGE_OF_THEIR_OWN:
-            subprocess.run([sys.executable, "-m", f"bench.{name}", *arguments], cwd=ROOT, check=True)
+            subprocess.run([sys.executable, "-m", f"bench.{known[name]}", *arguments], cwd=ROOT, check=True)
         elif name in REAL:
-            detection.keep_real(name, measure(name, *arguments))
+            detection.keep_real(name, measure(known[name], *arguments))
         else:
-            figures[name] = merged(figures.get(name, []), measure(name, *arguments))
+            figures[name] = merged(figures.get(name, []), measure(known[name], *arguments))
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
     print(page(figures))

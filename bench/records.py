@@ -12,10 +12,10 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 
 
-def measure(name: str, *arguments: str) -> list[dict[str, Any]]:
+def measure(module: str, *arguments: str) -> list[dict[str, Any]]:
     """Run one benchmark in a separate process, and return its figures, each with its conditions."""
     on = conditions()
-    command = [sys.executable, "-m", f"bench.{name}", *arguments]
+    command = [sys.executable, "-m", f"bench.{module}", *arguments]
     print(f"== {' '.join(command[1:])}", file=sys.stderr, flush=True)
     finished = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return [figure | {"measured": on} for figure in json.loads(finished.stdout)]

@@ -21,10 +21,10 @@ from bench.records import ROOT
 from orchestrator.api import MergeOptions, PlanOptions, merge, plan, this_host
 from orchestrator.errors import InputError
 from orchestrator.reporting.blocks import Block, Heading, Items, Paragraph, Remark, table
-from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict
+from orchestrator.reporting.findings.claims.findings import ClaimFinding, ClaimVerdict
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import CellReport, Report
-from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
+from orchestrator.reporting.findings.tables.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
 from orchestrator.reporting.formats import markdown
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,

@@ -9,10 +9,11 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, measure, modes, sizes
+from benchmarks import contract, modes, sizes
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import feeds, mounted
 from benchmarks.sampling import telemetry
+from benchmarks.timing import measure
 from benchmarks.workload import model_module
 
 _UNDER_NO_LOAD = ("steps", "epochs", "feed", "workers")

@@ -7,9 +7,10 @@ import json
 import os
 from collections import namedtuple
 
-from benchmarks import load, modes
+from benchmarks import modes
 from benchmarks.errors import BadRequest, Diverged
 from benchmarks.inputs import feeds
+from benchmarks.timing import load
 
 SCHEMA = 1
 COMPILE_CACHE = "BENCH_COMPILE_CACHE"

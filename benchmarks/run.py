@@ -10,8 +10,9 @@ stderr is one sentence with the reason.
 import os
 import sys
 
-from benchmarks import contract, largest_batch, modes, process
+from benchmarks import contract, modes, process
 from benchmarks.errors import Failure
+from benchmarks.timing import largest_batch
 
 
 def harness(folder):

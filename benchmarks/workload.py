@@ -6,9 +6,10 @@ import importlib.util
 import re
 import time
 
-from benchmarks import generation, modes, own_models, sizes
+from benchmarks import modes, own_models, sizes
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, kinds
+from benchmarks.timing import generation
 from benchmarks.vocabulary import counting, losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")

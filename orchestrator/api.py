@@ -17,18 +17,18 @@ from orchestrator.results.listing.index import RunSummary
 from orchestrator.tables.lazy import ResultTable, ResultTables, result_tables
 from orchestrator.workflows import option_values
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
-from orchestrator.workflows.clean import CleanOptions, CleanResult, clean
 from orchestrator.workflows.cluster.attach import FollowOptions, follow, submit
 from orchestrator.workflows.cluster.cancel import CancelOptions, CancelResult, cancel
 from orchestrator.workflows.cluster.options import ClusterOptions
 from orchestrator.workflows.cluster.run import ClusterResult
 from orchestrator.workflows.compare import CompareOptions, CompareResult, compare
 from orchestrator.workflows.data import DataOptions, DatasetFiles, data
-from orchestrator.workflows.doctor import DoctorOptions, DoctorResult, doctor
+from orchestrator.workflows.fitness.doctor import DoctorOptions, DoctorResult, doctor
+from orchestrator.workflows.fitness.interference import InterferenceOptions, prove
 from orchestrator.workflows.history import HistoryOptions, HistoryResult, history
+from orchestrator.workflows.host.clean import CleanOptions, CleanResult, clean
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.interference import InterferenceProof
-from orchestrator.workflows.interference import InterferenceOptions, prove
 from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
 from orchestrator.workflows.look.runs import EndedRepeat, RunsOptions, ShowOptions, ShowResult, runs, show
 from orchestrator.workflows.networks.anonymise import AnonymiseOptions, AnonymiseResult, anonymise
@@ -38,7 +38,6 @@ from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, ni
 from orchestrator.workflows.nightly.status import StatusOptions, StatusResult, status
 from orchestrator.workflows.option_values import RuntimeName, TablesFormat
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
-from orchestrator.workflows.publish import PublishOptions, publish
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
 from orchestrator.workflows.report import ReportOptions, ReportResult, report
 from orchestrator.workflows.run import RunOptions, RunResult, run
@@ -48,7 +47,8 @@ from orchestrator.workflows.ship.export import ExportOptions, ExportResult, expo
 from orchestrator.workflows.ship.load import BundleOptions, LoadResult, VerifyResult, load, verify
 from orchestrator.workflows.ship.push import PushOptions, PushResult, push
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, MergeResult, collect, merge
-from orchestrator.workflows.tables import TablesOptions, TablesResult, export_tables
+from orchestrator.workflows.site.publish import PublishOptions, publish
+from orchestrator.workflows.site.tables import TablesOptions, TablesResult, export_tables
 
 __all__ = [
     "AcceptOptions",

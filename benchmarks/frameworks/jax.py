@@ -17,21 +17,15 @@ import optax
 from flax import nnx
 from jax import numpy as jnp
 
-from benchmarks import generation, parallel
+from benchmarks import parallel
 from benchmarks.inputs import feeds
-from benchmarks.native import (
-    IN_FLOAT32,
-    PRECISIONS,
-    alike,
-    jax_decoding,
-    jax_transformer,
-    one_of,
-    operators,
-    precision_fact,
-)
+from benchmarks.native import IN_FLOAT32, PRECISIONS, alike, one_of, operators, precision_fact
 from benchmarks.native import jax as native
+from benchmarks.native.decoding import jax as jax_decoding
+from benchmarks.native.transformers import jax as jax_transformer
 from benchmarks.parallel.jax import AVERAGING, RUNNING_VALUES, JaxReplicas
 from benchmarks.precision import TF32, require_tf32
+from benchmarks.timing import generation
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)

@@ -13,10 +13,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import keras
 
-from benchmarks import generation
 from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, image_kernels, one_of, operators
 from benchmarks.native.keras import keras3, keras3_decoding, keras3_on, transformer
+from benchmarks.timing import generation
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed",)

@@ -9,26 +9,18 @@ import mxnet as mx
 import numpy
 from mxnet import autograd, gluon
 
-from benchmarks import generation, parallel
+from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.mxnet import GluonLoader
-from benchmarks.native import (
-    LAYOUTS,
-    PRECISIONS,
-    alike,
-    mxnet_decoding,
-    mxnet_steps,
-    mxnet_transformer,
-    one_of,
-    operators,
-    parts,
-    precision_fact,
-    require_float32_rows,
-)
+from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, operators, parts, precision_fact, require_float32_rows
 from benchmarks.native import mxnet as native
+from benchmarks.native.decoding import mxnet as mxnet_decoding
+from benchmarks.native.steps import mxnet as mxnet_steps
+from benchmarks.native.transformers import mxnet as mxnet_transformer
 from benchmarks.parallel import mxnet as several
 from benchmarks.precision import TF32
+from benchmarks.timing import generation
 from benchmarks.vocabulary import features, graph
 
 FEEDS = ("fed", "loader")

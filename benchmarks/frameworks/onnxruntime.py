@@ -10,7 +10,8 @@ from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from benchmarks import quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import one_of, onnx, onnx_decoding, serving
+from benchmarks.native import one_of, onnx, serving
+from benchmarks.native.decoding import onnx as onnx_decoding
 from benchmarks.vocabulary import features
 
 OPTIONS = {"optimization": "all", "provider": "auto", "quantisation": "none", "export": "auto"}

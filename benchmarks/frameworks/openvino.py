@@ -11,7 +11,8 @@ import numpy
 
 from benchmarks import quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import one_of, onnx, onnx_decoding, precision_fact, serving
+from benchmarks.native import one_of, onnx, precision_fact, serving
+from benchmarks.native.decoding import onnx as onnx_decoding
 from benchmarks.vocabulary import features
 
 OPTIONS = {"precision": "fp32", "hint": "latency", "quantisation": "none", "export": "auto"}

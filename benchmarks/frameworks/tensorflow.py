@@ -11,7 +11,7 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
 import tensorflow as tf
 
-from benchmarks import generation, parallel
+from benchmarks import parallel
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.tensorflow import TensorFlowLoader
@@ -24,12 +24,13 @@ from benchmarks.native import (
     parts,
     precision_fact,
     require_float32_rows,
-    tensorflow_decoding,
-    tensorflow_steps,
 )
 from benchmarks.native import tensorflow as native
+from benchmarks.native.decoding import tensorflow as tensorflow_decoding
+from benchmarks.native.steps import tensorflow as tensorflow_steps
 from benchmarks.parallel import tensorflow as several
 from benchmarks.precision import LEAST_CAPABILITY, TF32, require_tf32
+from benchmarks.timing import generation
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")

@@ -10,7 +10,7 @@ import tempfile
 
 import torch
 
-from benchmarks import generation, quantisation
+from benchmarks import quantisation
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
@@ -23,14 +23,15 @@ from benchmarks.native import (
     operators,
     precision_fact,
     require_float32_rows,
-    torch_decoding,
-    torch_steps,
-    torch_transformer,
 )
 from benchmarks.native import torch as native
+from benchmarks.native.decoding import torch as torch_decoding
+from benchmarks.native.steps import torch as torch_steps
+from benchmarks.native.transformers import torch as torch_transformer
 from benchmarks.parallel import processes
 from benchmarks.parallel.torch import TorchReplica
 from benchmarks.precision import TF32, require_tf32
+from benchmarks.timing import generation
 from benchmarks.vocabulary import features
 
 FEEDS = ("fed", "loader")
@@ -103,7 +104,7 @@ class _Session:
         self._quantised = {}
         if quantisation.asked(workload.options) == quantisation.NONE:
             return self._network
-        from benchmarks.native import quantised_torch  # which no other cell needs
+        from benchmarks.native.quantised import torch as quantised_torch  # which no other cell needs
 
         network = quantised_torch.quantised(self._network, workload, self._placed_inputs)
         self._quantised = quantisation.facts(workload, quantised_torch.engine())

@@ -1,12 +1,12 @@
 """Generation of tokens after prompts by a model with causal attention, which keeps the keys and values of its steps.
 
-`benchmarks.generation` says how it is timed, and `benchmarks.vocabulary.generating` which models can generate.
+`benchmarks.timing.generation` says how it is timed, and `benchmarks.vocabulary.generating` which models can generate.
 """
 
-from benchmarks import generation, tails, timed
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.measure import percentile
+from benchmarks.timing import generation, tails, timed
+from benchmarks.timing.measure import percentile
 
 TRAINS = False
 GENERATION = {"prompt": generation.PROMPT, "output": generation.OUTPUT}

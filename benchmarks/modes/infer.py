@@ -1,6 +1,6 @@
 """Inference, whose step runs forward alone and whose logits are fetched in the latency pass."""
 
-from benchmarks import timed
+from benchmarks.timing import timed
 
 TRAINS = False
 

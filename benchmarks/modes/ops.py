@@ -6,12 +6,13 @@ before any clock is read. Then come some tries, each timed by itself. The tries 
 
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, devices, operators, process, timed
+from benchmarks import MEASUREMENT_VERSION, contract, devices, operators, process
 from benchmarks.errors import BadRequest, Diverged, Failure
-from benchmarks.measure import SYSTEM_CLOCK, percentile
 from benchmarks.operators import definitions
 from benchmarks.parity.check import tensor
 from benchmarks.sampling import telemetry
+from benchmarks.timing import timed
+from benchmarks.timing.measure import SYSTEM_CLOCK, percentile
 from benchmarks.workload import merge_options
 
 AXES = {"size": 500, "seeds": 20, "tries": 5}

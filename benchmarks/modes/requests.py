@@ -1,13 +1,14 @@
 """Requests under load, each for one sample or for the tokens after one prompt, which one server answers in batches.
 
-`benchmarks.load` says how. A latency counts from the moment at which a request arrives, by the schedule if there is
-one, until its outputs, or its last token, are in the host's memory.
+`benchmarks.timing.load` says how. A latency counts from the moment at which a request arrives, by the schedule if there
+is one, until its outputs, or its last token, are in the host's memory.
 """
 
-from benchmarks import contract, generation, load, tails, timed
+from benchmarks import contract
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import feeds
 from benchmarks.modes import infer
+from benchmarks.timing import generation, load, tails, timed
 
 TRAINS = infer.TRAINS
 TIMING = infer.TIMING

@@ -2,8 +2,8 @@
 
 import math
 
-from benchmarks import timed
 from benchmarks.errors import Diverged
+from benchmarks.timing import timed
 
 TRAINS = True
 

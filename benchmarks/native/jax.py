@@ -4,7 +4,8 @@ import jax
 from flax import nnx
 from jax import numpy as jnp
 
-from benchmarks.native import jax_transformer, parts
+from benchmarks.native import parts
+from benchmarks.native.transformers import jax as jax_transformer
 from benchmarks.vocabulary import losses
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 

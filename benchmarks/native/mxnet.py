@@ -4,7 +4,7 @@ import mxnet as mx
 from mxnet import gluon
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import mxnet_transformer
+from benchmarks.native.transformers import mxnet as mxnet_transformer
 from benchmarks.vocabulary import graph, losses
 from benchmarks.vocabulary.counting import size
 from benchmarks.vocabulary.windows import LEAST

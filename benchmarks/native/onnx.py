@@ -10,7 +10,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.native import onnx_transformer
+from benchmarks.native.transformers import onnx as onnx_transformer
 
 OPSET, IR_VERSION = 13, 7
 """Those of ONNX 1.8, which ONNX Runtime 1.7 and OpenVINO 2022.1 read."""

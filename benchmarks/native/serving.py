@@ -17,9 +17,12 @@ from collections import namedtuple
 
 import numpy
 
-from benchmarks import generation, quantisation
+from benchmarks import quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import exported, onnx, onnx_decoding, parts, quantised_onnx, refusals
+from benchmarks.native import exported, onnx, parts, refusals
+from benchmarks.native.decoding import onnx as onnx_decoding
+from benchmarks.native.quantised import onnx as quantised_onnx
+from benchmarks.timing import generation
 from benchmarks.vocabulary import counting
 
 _KINDS = {"float": "float32", "integer": "int64"}

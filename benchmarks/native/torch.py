@@ -5,7 +5,7 @@ import operator
 
 import torch
 
-from benchmarks.native import torch_transformer
+from benchmarks.native.transformers import torch as torch_transformer
 from benchmarks.vocabulary import graph, losses
 
 

@@ -10,18 +10,10 @@ import functools
 import os
 import time
 
-from benchmarks import (
-    MEASUREMENT_VERSION,
-    contract,
-    definitions,
-    devices,
-    evaluation,
-    own_models,
-    process,
-    quantisation,
-)
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, own_models, process, quantisation
 from benchmarks.errors import CannotTrain
 from benchmarks.parity import forked, generated, quantised, timed_steps
+from benchmarks.timing import evaluation
 from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.vocabulary.losses import l2_terms
 from benchmarks.workload import model_module, prepared

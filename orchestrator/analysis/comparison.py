@@ -18,8 +18,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from orchestrator.analysis.contrasts import Contrast, Scatter, contrast, fewest_further
 from orchestrator.analysis.estimates import exponential, quantile
+from orchestrator.analysis.scatter.contrasts import Contrast, Scatter, contrast, fewest_further
 
 
 class Verdict(StrEnum):

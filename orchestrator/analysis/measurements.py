@@ -9,16 +9,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from orchestrator.analysis.answers import AnsweredRequests, answers
 from orchestrator.analysis.estimates import Estimate, estimate, variation
-from orchestrator.analysis.generation import generation_times
+from orchestrator.analysis.load.answers import AnsweredRequests, answers
+from orchestrator.analysis.load.generation import generation_times
+from orchestrator.analysis.load.token_times import TokenTimes
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, joules_per_sample, process_use
-from orchestrator.analysis.token_times import TokenTimes
-from orchestrator.analysis.variance import RepeatScatter, repeat_scatter
+from orchestrator.analysis.scatter.variance import RepeatScatter, repeat_scatter
 from orchestrator.modes.parts.load import Load
 from orchestrator.results.contract import Block, Result, steady_blocks
-from orchestrator.results.largest_batch import LargestBatch
+from orchestrator.results.parts.largest_batch import LargestBatch
 from orchestrator.results.telemetry.contract import Telemetry
 from orchestrator.results.throughput import block_rates
 

@@ -74,7 +74,7 @@ def bounds(repeats: Sequence[Sequence[float]], share: float) -> Bounds | None:
       the squared distances of the R repeats' own quantiles from the pooled one (divided by R - 1), on logarithms.
       Source: Asmussen and Glynn, Stochastic Simulation (2007), section III.5a.
 
-    It needs two repeats, and step times above 0. `bench.detection` measures how often it holds the true quantile.
+    It needs two repeats, and step times above 0. `bench detection` measures how often it holds the true quantile.
     """
     timed = [sorted(repeat) for repeat in repeats if len(repeat)]
     return _bounds(timed, sorted(step_s for repeat in timed for step_s in repeat), share) if timed else None

@@ -12,10 +12,10 @@ from itertools import combinations, count, takewhile
 from typing import Final
 
 from orchestrator.analysis.comparison import ALPHA, Look, Verdict, looks
-from orchestrator.analysis.contrasts import Contrast
 from orchestrator.analysis.estimates import Estimate, estimate, exponential, log_mean
-from orchestrator.analysis.in_turn import Timed, contrast_in_turn
+from orchestrator.analysis.gpus.in_turn import Timed, contrast_in_turn
 from orchestrator.analysis.ratios import TOLERANCE, Ratio, RatioRule, ratio_of
+from orchestrator.analysis.scatter.contrasts import Contrast
 
 MOST_BLOCKS: Final = 64
 """Blocks at the last look, unless a user says otherwise."""

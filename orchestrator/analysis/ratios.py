@@ -9,8 +9,8 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from orchestrator.analysis.comparison import Verdict
-from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
 from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential
+from orchestrator.analysis.scatter.contrasts import Contrast, contrast, fewest_further
 
 _Repeats = TypeVar("_Repeats")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from orchestrator.analysis.gpu_series import SeriesUse, energy, series_use
+from orchestrator.analysis.gpus.series import SeriesUse, energy, series_use
 from orchestrator.results.contract import Block, GpuConditions, Used
 from orchestrator.results.telemetry.contract import Telemetry, spans
 

@@ -22,10 +22,10 @@ from orchestrator.clusters.record import (
 )
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
+from orchestrator.results.files.writing import flush, made_folder, write_atomically, write_unseen
 from orchestrator.results.names import CLUSTER, PARTS, cluster_names
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import PartRun, Run
-from orchestrator.results.writing import flush, made_folder, write_atomically, write_unseen
 from orchestrator.running.order import order, unfinished
 
 LOGS = "logs"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import HostError
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.wording import seconds
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")

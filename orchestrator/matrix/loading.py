@@ -15,7 +15,8 @@ from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
-from orchestrator.matrix import checks, file, files, mistakes, networks, own_data
+from orchestrator.matrix import file, files, mistakes, networks, own_data
+from orchestrator.matrix.checks import matrix as checks
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings, parse_pin
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies

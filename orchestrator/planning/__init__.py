@@ -2,7 +2,7 @@
 
 from orchestrator.planning.cost.durations import Assumed, Earlier
 from orchestrator.planning.cost.estimate import Known, PlanEstimate, build_s, disk_bytes, estimate, seconds_of_parts
-from orchestrator.planning.document import PLAN, plan_envelope, script_document
+from orchestrator.planning.document.plan import PLAN, plan_envelope, script_document
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import plan
 from orchestrator.planning.releases import left_out

@@ -5,9 +5,9 @@ from typing import TypeVar
 
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.cells import counts
-from orchestrator.reporting.findings.claim_findings import StudyReport
+from orchestrator.reporting.findings.certainty.shortened import smoke_headline
+from orchestrator.reporting.findings.claims.findings import StudyReport
 from orchestrator.reporting.findings.model import Group, Problem, Replicate, Report
-from orchestrator.reporting.findings.shortened import smoke_headline
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.wording import plural
 

@@ -12,11 +12,11 @@ from orchestrator.domain import Mode
 from orchestrator.modes.parts.lengths import OwnGeneration
 from orchestrator.modes.parts.load import OwnLoad
 from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
-from orchestrator.results.facts import Facts
-from orchestrator.results.generation import StoredTokenTimes
-from orchestrator.results.largest_batch import LargestBatch
-from orchestrator.results.outputs import Outputs
-from orchestrator.results.requests import RequestMoments
+from orchestrator.results.parts.facts import Facts
+from orchestrator.results.parts.generation import StoredTokenTimes
+from orchestrator.results.parts.largest_batch import LargestBatch
+from orchestrator.results.parts.outputs import Outputs
+from orchestrator.results.parts.requests import RequestMoments
 from orchestrator.user_files import NetworkInput, SequenceInput, Take
 
 SCHEMA: Literal[1] = 1

@@ -11,8 +11,8 @@ from pydantic import Field, ValidationError
 from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.results.contract import SCHEMA, Finite, Seconds, Strict
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.store import Run
-from orchestrator.results.writing import write_atomically
 
 DECISIONS_FILE = "decisions.json"
 Blocks = Annotated[int, Field(ge=2, le=10_000)]

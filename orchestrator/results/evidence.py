@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import Result
-from orchestrator.results.outputs import Outputs
 from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
+from orchestrator.results.parts.outputs import Outputs
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.results.telemetry.contract import Telemetry, spans

@@ -12,8 +12,8 @@ from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.contract import SCHEMA, Count, Finite, Strict
+from orchestrator.results.files.remembered import Remembered
 from orchestrator.results.names import PARTS
-from orchestrator.results.remembered import Remembered
 
 _PLAN = TypeAdapter(Plan)
 

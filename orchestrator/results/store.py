@@ -15,6 +15,7 @@ from orchestrator.errors import HostError
 from orchestrator.files import open_plain
 from orchestrator.results.container_answers import read_answer, read_result
 from orchestrator.results.contract import Request, Result
+from orchestrator.results.files.writing import NO_FILES, locked, made_folder, write_atomically, write_end, write_request
 from orchestrator.results.records import (
     EnvironmentRecord,
     EnvironmentsRecord,
@@ -24,7 +25,6 @@ from orchestrator.results.records import (
     read_run_record,
 )
 from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.results.writing import NO_FILES, locked, made_folder, write_atomically, write_end, write_request
 
 MAX_OUTCOME_BYTES = 1024 * 1024
 PRIVATE = 0o700

@@ -16,9 +16,9 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import host_error
 from orchestrator.files import move_aside, open_plain
 from orchestrator.results.container_answers import InvalidResultError, read_answer, read_result
+from orchestrator.results.files.trees import reclaim, unnest
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
-from orchestrator.results.trees import reclaim, unnest
 from orchestrator.running.folders import LOG
 from orchestrator.runtimes import STOPPED
 

@@ -15,9 +15,9 @@ from orchestrator.results.contract import (
     Request,
     Result,
 )
-from orchestrator.results.generation import StoredTokenTimes, broken_generation
-from orchestrator.results.largest_batch import LargestBatch, broken_search
-from orchestrator.results.requests import RequestMoments, broken_requests
+from orchestrator.results.parts.generation import StoredTokenTimes, broken_generation
+from orchestrator.results.parts.largest_batch import LargestBatch, broken_search
+from orchestrator.results.parts.requests import RequestMoments, broken_requests
 from orchestrator.results.scripts import contract as scripts
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.runtimes import STOPPED, Ended, Task

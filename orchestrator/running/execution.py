@@ -17,7 +17,7 @@ from orchestrator.results.throughput import throughput
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import worth_a_retry
 from orchestrator.running.folders import LOG, relative
-from orchestrator.running.host_lock import Turn
+from orchestrator.running.host_lock.lock import Turn
 from orchestrator.running.last_cells import LastCells
 from orchestrator.running.launch import Launcher
 from orchestrator.running.order import Repeat, order, unfinished

@@ -11,9 +11,9 @@ from pathlib import Path
 from orchestrator.files import BoundedLog, move_aside, open_plain
 from orchestrator.results.container_answers import InvalidResultError, read_answer, read_result
 from orchestrator.results.contract import Result
+from orchestrator.results.files.trees import reclaim
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
-from orchestrator.results.trees import reclaim
 
 LOG = "log.txt"
 _PHASE = re.compile(rb"[a-z][a-z_]{0,30}\n?")

@@ -11,13 +11,13 @@ from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged
 from orchestrator.processes import Cause, LostError, StartError, tail
-from orchestrator.results import frozen as frozen_files
 from orchestrator.results.contract import Request, Result
+from orchestrator.results.files import frozen as frozen_files
+from orchestrator.results.files.trees import reclaim
 from orchestrator.results.scripts import copies as script_copies
 from orchestrator.results.scripts.contract import with_script
 from orchestrator.results.telemetry.contract import spans
 from orchestrator.results.telemetry.files import write_telemetry
-from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note, relative

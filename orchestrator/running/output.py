@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.domain import OutputLimit
-from orchestrator.results.trees import Usage, usage
+from orchestrator.results.files.trees import Usage, usage
 from orchestrator.runtimes import Ready, compile_caches
 
 LOOK_S = 1.0

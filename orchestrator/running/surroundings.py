@@ -14,7 +14,7 @@ from orchestrator.domain import Plan
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
-from orchestrator.running.host_lock import Turns
+from orchestrator.running.host_lock.lock import Turns
 from orchestrator.running.slots.model import Slots
 from orchestrator.runtimes import Runtime
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from orchestrator.results.trees import reclaim
+from orchestrator.results.files.trees import reclaim
 from orchestrator.runtimes import compile_caches
 from orchestrator.runtimes.environments import MARKER
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from orchestrator.domain import ImageSpec, OutputLimit
-from orchestrator.results.trees import usage
+from orchestrator.results.files.trees import usage
 from orchestrator.runtimes.model import Ready
 
 FOLDER = "compiled"

@@ -21,7 +21,7 @@ from orchestrator.errors import HostError
 from orchestrator.images.reasons import telling_line
 from orchestrator.images.settings import redacted, secrets
 from orchestrator.processes import Cause, StartError, Stop, last_line, tail
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.runtimes import sources
 from orchestrator.runtimes.local import AskingError, InstalledPackages, Interpreter, ask
 

@@ -13,7 +13,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.images import BuildFailure, Built
 from orchestrator.images.registries.pushed_file import image_source
 from orchestrator.images.registries.source import ImageSource
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import BundledImage, remove_leftovers, this_process
 from orchestrator.workflows import option_values

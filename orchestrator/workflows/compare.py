@@ -14,7 +14,7 @@ from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.formats import HTML, TABLE
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from orchestrator.results.store import PartRun, Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host

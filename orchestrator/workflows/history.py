@@ -13,8 +13,8 @@ from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, MeasuredCell, Series, series, series_of
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.formats import HTML, TABLE, render
-from orchestrator.reporting.reports.history import HISTORY, write_html
-from orchestrator.results.writing import write_atomically
+from orchestrator.reporting.reports.history.report import HISTORY, write_html
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import report_hidden_runs

@@ -9,11 +9,11 @@ from orchestrator.regression.model import Regression
 from orchestrator.reporting.document import Content, Kind
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import FORMATS, HTML, TABLE, formats_of, render
-from orchestrator.reporting.reports.regression import REGRESSION
-from orchestrator.reporting.reports.regression import write_html as write_regression
+from orchestrator.reporting.reports.regression.report import REGRESSION
+from orchestrator.reporting.reports.regression.report import write_html as write_regression
 from orchestrator.reporting.reports.run.page import write_html
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.store import Run
-from orchestrator.results.writing import write_atomically
 
 ENDINGS = {ending: each.name for each in FORMATS for ending in each.endings}
 """The ending of a file and the format that it names. A file of any other ending may hold any format."""

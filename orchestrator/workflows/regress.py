@@ -8,7 +8,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.planning import Selection
 from orchestrator.regression.model import Regression
 from orchestrator.regression.rules import Rules, blocks_needed, looks_up_to, parse_gates, too_few_blocks
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host

@@ -8,14 +8,14 @@ from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import HTML, TABLE, render
-from orchestrator.reporting.reports.beside import SideBySide, side_by_side
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.page import write_html
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
-from orchestrator.reporting.reports.side_by_side import write_html as write_side_by_side
+from orchestrator.reporting.reports.side_by_side.columns import SideBySide, side_by_side
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.report import write_html as write_side_by_side
 from orchestrator.reporting.selected import selected
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.store import Run
-from orchestrator.results.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.cluster_runs import find_reported, report_of

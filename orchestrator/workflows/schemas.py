@@ -22,11 +22,11 @@ from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.trials.files import regression_schema
 from orchestrator.reporting.live.lines import event_schema
-from orchestrator.reporting.reports.history_data import HISTORY_SERIES
-from orchestrator.reporting.reports.regression import REGRESSION_RECORD
+from orchestrator.reporting.reports.history.data import HISTORY_SERIES
+from orchestrator.reporting.reports.regression.report import REGRESSION_RECORD
 from orchestrator.reporting.reports.run.value import REPORT
-from orchestrator.reporting.reports.side_by_side_data import RUNS_SIDE_BY_SIDE
-from orchestrator.reporting.reports.watch_data import WATCH_STATUS
+from orchestrator.reporting.reports.side_by_side.data import RUNS_SIDE_BY_SIDE
+from orchestrator.reporting.reports.watch.data import WATCH_STATUS
 from orchestrator.results.schemas import CONTRACT, contract_schema
 from orchestrator.workflows.documents import host, look, measure, networks, publish, records, ship
 

@@ -9,8 +9,8 @@ from orchestrator.regression.history.series import series
 from orchestrator.regression.nightly.state import Judgement
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.inline import Link
-from orchestrator.reporting.reports import history
-from orchestrator.reporting.reports.night import NIGHT, NIGHTS
+from orchestrator.reporting.reports.history import report as history
+from orchestrator.reporting.reports.night.report import NIGHT, NIGHTS
 from tests.browser.test_report import Visit, browser
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_change, a_night, record, silent_night

@@ -5,7 +5,7 @@ from playwright.sync_api import Browser
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.model import Regression, SideRecord
-from orchestrator.reporting.reports.regression import write_html
+from orchestrator.reporting.reports.regression.report import write_html
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.reports.test_regression_report import EVERY, a_metric, a_pair, a_test
 

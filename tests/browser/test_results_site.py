@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.publish import PublishOptions, publish
+from orchestrator.workflows.site.publish import PublishOptions, publish
 from tests.browser.test_report import Visit, browser, contrast
 from tests.unit.reporting.site import everything
 from tests.unit.reporting.site.everything import BROKEN, FAST, LONG, SLOW, STUDIED, SWEPT, TESTED, TOKENS

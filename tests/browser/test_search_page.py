@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from orchestrator.reporting.reports.search import write_report
+from orchestrator.reporting.reports.search.report import write_report
 from tests.browser.test_report import Visit, browser
 from tests.unit.regression.search.search_records import Host, a_search, chained, rates
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from orchestrator.reporting.reports.run.page import write_html
-from orchestrator.reporting.reports.side_by_side import write_html as write_hosts_html
+from orchestrator.reporting.reports.side_by_side.report import write_html as write_hosts_html
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.reports.test_side_by_side import two
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 from orchestrator.cli import main
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.publish import PublishOptions, publish
+from orchestrator.workflows.site.publish import PublishOptions, publish
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.site import compared, everything
 from tests.unit.reporting.site.everything import FAST, STUDIED, SWEPT

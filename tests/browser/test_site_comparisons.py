@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.publish import PublishOptions, publish
+from orchestrator.workflows.site.publish import PublishOptions, publish
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.site import compared
 

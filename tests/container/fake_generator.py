@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from benchmarks.measure import Clock
+from benchmarks.timing.measure import Clock
 
 
 class FakeGenerator:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import load
-from benchmarks.load import Answered, LoadClock
+from benchmarks.timing import load
+from benchmarks.timing.load import Answered, LoadClock
 
 
 class FakeServer:

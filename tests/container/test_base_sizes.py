@@ -9,8 +9,8 @@ import reference
 from container_support import Check, Measure, request_of
 from tensors_apart import apart
 
-from benchmarks import evaluation
 from benchmarks.parity.check import tensor
+from benchmarks.timing import evaluation
 from benchmarks.vocabulary import counting, losses
 from benchmarks.workload import ModelWorkload, model_module
 

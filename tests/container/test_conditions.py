@@ -9,9 +9,9 @@ import pytest
 from container_support import request_of
 from stubbed_driver import StubbedDriver
 
-from benchmarks import timed
 from benchmarks.sampling.conditions import Places, Sampler
 from benchmarks.sampling.gpus import Gpus, watched
+from benchmarks.timing import timed
 from orchestrator.results.contract import GpuConditions
 
 STAT = """\

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from container_support import request_of
 
-from benchmarks import evaluation
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, digits, pictures
 from benchmarks.models.convolutional import lenet
 from benchmarks.models.dense import mlp
+from benchmarks.timing import evaluation
 from benchmarks.workload import ModelWorkload
 
 

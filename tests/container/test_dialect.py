@@ -133,5 +133,5 @@ def test_a_noop_start_imports_neither_numpy_nor_argparse(io: Callable[..., Path]
 
     assert ended.returncode == 0
     imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
-    assert "benchmarks.measure" in imported
+    assert "benchmarks.timing.measure" in imported
     assert imported & {"numpy", "argparse", "statistics", "traceback"} == set()

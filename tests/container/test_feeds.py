@@ -12,8 +12,8 @@ from container_support import request_of
 from benchmarks import definitions
 from benchmarks.errors import BadRequest, Failure, Unsupported
 from benchmarks.inputs import datasets, feeds
-from benchmarks.measure import Clock, Measurement, measure
 from benchmarks.models.convolutional import lenet
+from benchmarks.timing.measure import Clock, Measurement, measure
 from benchmarks.workload import ModelWorkload
 from orchestrator.results.contract import Result
 

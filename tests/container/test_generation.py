@@ -8,13 +8,13 @@ import pytest
 from container_support import request_of, start
 from fake_generator import FakeGenerator
 
-from benchmarks import generation
 from benchmarks.errors import BadRequest
-from benchmarks.measure import Measurement
-from orchestrator.analysis.generation import generation_times
-from orchestrator.analysis.token_times import TokenTimes
+from benchmarks.timing import generation
+from benchmarks.timing.measure import Measurement
+from orchestrator.analysis.load.generation import generation_times
+from orchestrator.analysis.load.token_times import TokenTimes
 from orchestrator.results.contract import Block, Result
-from orchestrator.results.generation import StoredTokenTimes
+from orchestrator.results.parts.generation import StoredTokenTimes
 
 OUTPUT = 8
 

@@ -8,17 +8,17 @@ import pytest
 from container_support import request_of, start
 from fake_generator import FakeGenerator
 
-from benchmarks import load
 from benchmarks.errors import BadRequest
-from benchmarks.load import LoadClock
-from benchmarks.measure import Measurement
-from orchestrator.analysis.answers import AnsweredRequests, answers
-from orchestrator.analysis.generation import generation_times
-from orchestrator.analysis.token_times import TokenTimes
+from benchmarks.timing import load
+from benchmarks.timing.load import LoadClock
+from benchmarks.timing.measure import Measurement
+from orchestrator.analysis.load.answers import AnsweredRequests, answers
+from orchestrator.analysis.load.generation import generation_times
+from orchestrator.analysis.load.token_times import TokenTimes
 from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.results.contract import Block, Result
-from orchestrator.results.generation import StoredTokenTimes
-from orchestrator.results.requests import RequestMoments
+from orchestrator.results.parts.generation import StoredTokenTimes
+from orchestrator.results.parts.requests import RequestMoments
 
 PROMPT_S, TOKEN_S, OUTPUT = 0.030, 0.010, 8
 SERVICE_S = PROMPT_S + (OUTPUT - 1) * TOKEN_S

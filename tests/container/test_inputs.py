@@ -9,9 +9,9 @@ import pytest
 import squares
 from container_support import request_of
 
-from benchmarks import evaluation
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import datasets
+from benchmarks.timing import evaluation
 from benchmarks.vocabulary import layers, losses, optimizers
 from benchmarks.workload import ModelWorkload, model_module
 

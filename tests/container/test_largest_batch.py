@@ -14,8 +14,8 @@ from container_support import start
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.largest_batch import FOLDER, search
 from benchmarks.models.convolutional import lenet
+from benchmarks.timing.largest_batch import FOLDER, search
 from orchestrator.modes.parts.largest_batch import GAP
 from orchestrator.resources import ROOT
 from orchestrator.results.container_answers import read_result

@@ -8,8 +8,8 @@ import pytest
 from container_support import request_of, start
 from fake_load_server import latencies, under_load
 
-from benchmarks import load
 from benchmarks.errors import BadRequest
+from benchmarks.timing import load
 
 SERVICE_S = 0.010
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from container_support import Measure
 
-from benchmarks import load
+from benchmarks.timing import load
 from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.results.contract import Result
-from orchestrator.results.requests import RequestMoments, broken_requests
+from orchestrator.results.parts.requests import RequestMoments, broken_requests
 
 pytestmark = pytest.mark.frameworks
 

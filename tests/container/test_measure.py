@@ -8,7 +8,7 @@ import pytest
 from container_support import request_of
 
 from benchmarks.errors import Diverged
-from benchmarks.measure import Clock, Measurement, measure
+from benchmarks.timing.measure import Clock, Measurement, measure
 
 
 class Session:

@@ -10,9 +10,9 @@ import pytest
 from container_support import FAST, Measure, document, request_of, start
 
 from benchmarks.errors import Diverged, Failure
-from benchmarks.measure import Clock
 from benchmarks.modes import ops as timed_operators
 from benchmarks.operators import definitions
+from benchmarks.timing.measure import Clock
 from orchestrator.modes.ops import BARS, OF_MATRICES
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.contract import Request, Result

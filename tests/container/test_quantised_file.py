@@ -12,7 +12,7 @@ from test_onnx_file import Written
 
 from benchmarks import quantisation
 from benchmarks.errors import Unsupported
-from benchmarks.native import quantised_onnx
+from benchmarks.native.quantised import onnx as quantised_onnx
 from benchmarks.vocabulary import losses
 from orchestrator.analysis.parity.quantised import LOGITS
 

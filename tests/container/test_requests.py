@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from container_support import document
 
-from benchmarks import contract, largest_batch, measure
+from benchmarks import contract
 from benchmarks.errors import BadRequest, Diverged
+from benchmarks.timing import largest_batch, measure
 from orchestrator.modes.parts.largest_batch import GAP
 from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS, Request

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from container_support import request_of
 
-from benchmarks import evaluation
 from benchmarks.errors import BadRequest, Failure
 from benchmarks.inputs import datasets
+from benchmarks.timing import evaluation
 from benchmarks.vocabulary import layers, losses
 from benchmarks.workload import ModelWorkload, model_module
 

@@ -102,7 +102,7 @@ def test_interrupt_leaves_the_rest_and_no_container(hanging: Path, engine: docke
 
 
 def test_run_killed_at_random_moments_is_completed(place: Path, engine: docker.DockerClient) -> None:
-    """Some moments of those that `bench/killing.py` takes fifty of."""
+    """Some moments of those that `bench/robustness/killing.py` takes fifty of."""
     generator = random.Random(7)
     results = place / "killed"
     kept: dict[int, dict[str, object]] = {}

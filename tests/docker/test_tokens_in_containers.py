@@ -11,7 +11,7 @@ import pytest
 from far_support import FarSide
 from whole_command import ONCE, orchestrator
 
-from orchestrator.analysis.frontier import first_sizes
+from orchestrator.analysis.frontier.points import first_sizes
 from orchestrator.modes.parts.frontier import SIZES
 from orchestrator.results.container_answers import read_result
 from tests.envelopes import data_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import on_host
+from bench.networks import on_host
 from orchestrator.domain import System
 from tests.gpu.hardware import IS_GPU, pin_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.generation import generation_times
+from orchestrator.analysis.load.generation import generation_times
 from orchestrator.results.contract import Result
 from tests.gpu.hardware import IS_GPU, cells_of, of_system, pin_of
 

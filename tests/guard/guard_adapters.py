@@ -40,14 +40,14 @@ from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.inline import Link
-from orchestrator.reporting.reports.night import NIGHT, NIGHTS
-from orchestrator.reporting.reports.night_words import lines
-from orchestrator.reporting.reports.search import SEARCH
+from orchestrator.reporting.reports.night.report import NIGHT, NIGHTS
+from orchestrator.reporting.reports.night.words import lines
+from orchestrator.reporting.reports.search.report import SEARCH
 from orchestrator.resources import BENCHMARKS, IMAGES
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.running.host_lock import Turns
+from orchestrator.running.host_lock.lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
 from orchestrator.workflows import plan as estimating

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import accuracy
+from bench.networks import accuracy
 from orchestrator import matrix, planning
 from orchestrator.catalog import shipped_catalog
 from orchestrator.workflows.inputs.planned_matrix import known_models

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import bisect, detection, regress, serving_bisect
+from bench.verdicts import bisect, detection, regress, serving_bisect
 from tests.unit.regression.search.search_records import RELEASES, Host, chained, done, rates
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import corpus
-from bench.corpus import Entry, agreement, counts, figure
+from bench.verdicts import corpus
+from bench.verdicts.corpus import Entry, agreement, counts, figure
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.resources import ROOT
 from orchestrator.workflows.host.host import Host
@@ -40,7 +40,7 @@ def test_names_of_entries_are_their_own() -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_an_entry_can_be_planned(entry: Entry, tmp_path: Path) -> None:
     """Both releases, each with all cells of the workload, and a metric that is known there."""
-    networks = pytest.importorskip("bench.corpus_networks") if entry.networks else None
+    networks = pytest.importorskip("bench.verdicts.corpus_networks") if entry.networks else None
     for name in entry.networks:
         networks.write(name, tmp_path)
     (tmp_path / "matrix.yaml").write_text(json.dumps(corpus.matrix_of(entry, 3)))

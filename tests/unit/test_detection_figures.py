@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from bench import detection, simulated
 from bench.rows import share
+from bench.verdicts import detection, simulated
 from orchestrator.analysis.comparison import Verdict, looks
 
 

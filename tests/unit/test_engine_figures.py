@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bench import anonymised, engine_releases, frontier, own_network
+from bench.networks import anonymised, engine_releases, frontier, own_network
 from orchestrator import matrix, planning, resources
 from orchestrator.analysis.estimates import Estimate
-from orchestrator.analysis.frontier import FrontierPoint
+from orchestrator.analysis.frontier.points import FrontierPoint
 from orchestrator.catalog import load, load_models
 from orchestrator.domain import Mode, Status, Workload
 from orchestrator.results.store import Run

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bench.frontier import ROWS, Series, beaten_by, figure, not_offered
+from bench.networks.frontier import ROWS, Series, beaten_by, figure, not_offered
 from orchestrator.analysis.estimates import Estimate
-from orchestrator.analysis.frontier import FrontierPoint
+from orchestrator.analysis.frontier.points import FrontierPoint
 
 
 def point(size: int, latency_s: float, rate: float, half: float = 0.001) -> FrontierPoint:

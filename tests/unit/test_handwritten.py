@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench import frameworks, on_host
-from bench.frameworks import BATCH, HANDWRITTEN, Pace
 from bench.handwritten import generating, learnable
+from bench.networks import frameworks, on_host
+from bench.networks.frameworks import BATCH, HANDWRITTEN, Pace
 from benchmarks import own_models
 from benchmarks.inputs import datasets
 from benchmarks.workload import model_module

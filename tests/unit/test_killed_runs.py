@@ -1,6 +1,6 @@
 """The row of runs on Slurm that were killed, from the report of their tests."""
 
-from bench.random_kills import KilledRun, as_row, killed_runs
+from bench.hosts.random_kills import KilledRun, as_row, killed_runs
 
 REPORT = """\
 <testsuites><testsuite name="pytest">

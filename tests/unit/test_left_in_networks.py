@@ -1,6 +1,6 @@
 """The benchmark of anonymous networks finds what is left in a file, whatever role its tensors were given."""
 
-from bench.anonymised import left
+from bench.networks.anonymised import left
 from orchestrator.networks import anonymise
 from orchestrator.networks.refusals import Choices
 from tests import exported

@@ -3,7 +3,7 @@
 import json
 
 from bench import __main__ as bench
-from bench import frameworks
+from bench.networks import frameworks
 from bench.records import merged
 
 

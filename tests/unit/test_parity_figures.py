@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench import parity, parity_page
+from bench.networks import parity, parity_page
 from orchestrator.catalog.shipped import shipped_catalog
 
 TIE = "1 of 8 generations part at a tie of the two best logits, and 250 tokens of 256 are compared and the same"

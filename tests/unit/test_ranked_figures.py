@@ -1,10 +1,10 @@
-"""The simulated rankings and the plans of twenty cells, as `bench.detection` counts them."""
+"""The simulated rankings and the plans of twenty cells, as `bench.verdicts.detection` counts them."""
 
 import numpy as np
 import pytest
 import yaml
 
-from bench import precision, rankings
+from bench.verdicts import precision, rankings
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.rankings import RankingLooks, Standing, looks_up_to, standing
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import remeasure
+from bench.overhead import remeasure
 
 
 def test_both_intervals_are_counted_with_widths() -> None:

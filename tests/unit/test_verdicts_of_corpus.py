@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bench import corpus
+from bench.verdicts import corpus
 
 ENTRY = corpus.read().entries[0]
 

@@ -8,7 +8,7 @@ from typing import Final
 from orchestrator.analysis.parity import layers
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.modes.parts.rules import Evidence, ParityRule
-from orchestrator.results.outputs import Outputs
+from orchestrator.results.parts.outputs import Outputs
 
 _LED_BY: Final[dict[Evidence, str]] = {
     "weights": "initial values of",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.domain import Cell, Framework, Options
 from orchestrator.modes.parts.settings import PARITY_BATCH
 from orchestrator.results.evidence import read_outputs
-from orchestrator.results.outputs import Outputs
 from orchestrator.results.parity.contract import ParityResult, Sample, Tensor
+from orchestrator.results.parts.outputs import Outputs
 from orchestrator.results.store import Run
 
 if TYPE_CHECKING:

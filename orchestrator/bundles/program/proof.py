@@ -14,7 +14,7 @@ from orchestrator.bundles.program.own_wheel import DISTRIBUTION
 from orchestrator.bundles.program.wheels import TargetPlatform, WheelsError, resolve_command
 from orchestrator.errors import HostError
 from orchestrator.processes import StartError, last_line
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.runtimes import local
 from orchestrator.runtimes.environments import Workshop, reason
 

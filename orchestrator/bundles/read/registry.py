@@ -16,7 +16,7 @@ from orchestrator.bundles.format.streams import CHUNK_BYTES
 from orchestrator.bundles.read.loaded_bundle import SCHEMA, LoadedBundle, LoadedRecord
 from orchestrator.bundles.read.names import RECORD
 from orchestrator.errors import HostError, InputError, plain_words, remedy
-from orchestrator.results.writing import flush
+from orchestrator.results.files.writing import flush
 
 _PARTIAL = ".loading-"
 

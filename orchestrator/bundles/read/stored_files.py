@@ -15,7 +15,7 @@ from orchestrator.bundles.read.verify import OpenedBundle, verified_bytes
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.processes import Stop
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.runtimes import BundledImage
 
 STORED = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (

@@ -3,9 +3,9 @@
 import stat
 from functools import cached_property
 
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
+from orchestrator.results.files.trees import TreeEntry
 from orchestrator.results.store import Run
-from orchestrator.results.trees import TreeEntry
 from orchestrator.user_files import Frozen, Script
 
 

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 from orchestrator.domain import OutputLimit
-from orchestrator.results import frozen
 from orchestrator.results.container_answers import MAX_RESULT_BYTES
+from orchestrator.results.files import frozen
 from orchestrator.results.parity.checks import FOLDER as PARITY
 from orchestrator.results.telemetry.files import FILE as TELEMETRY
 

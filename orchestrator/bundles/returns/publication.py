@@ -7,9 +7,9 @@ from pathlib import Path
 
 from orchestrator.bundles.returns.results_manifest import MERGED, RUN_NAME
 from orchestrator.errors import HostError
+from orchestrator.results.files.writing import flush, write_atomically
 from orchestrator.results.names import JOURNAL
 from orchestrator.results.results_folder import Journal, read_journal
-from orchestrator.results.writing import flush, write_atomically
 from orchestrator.wording import counted
 
 STAGING = ".merging-"

@@ -11,9 +11,9 @@ from orchestrator.bundles.returns.frozen_folders import FrozenFolders
 from orchestrator.bundles.returns.launch_files import OURS, LaunchFiles, launch_of
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.errors import HostError
+from orchestrator.results.files.trees import TreeEntry, reclaim, walk
 from orchestrator.results.names import EVENTS, PARTS
 from orchestrator.results.store import Run
-from orchestrator.results.trees import TreeEntry, reclaim, walk
 
 NOT_CARRIED = frozenset({".lock", EVENTS, "report", MERGED})
 """The lock of a run, what happens in it at the moment, pages that are made from the other files, and our mark of merged

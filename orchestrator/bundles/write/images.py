@@ -28,7 +28,7 @@ from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError
 from orchestrator.images import Built
 from orchestrator.processes import Stop
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 
 _MOST_PATHS = 10_000
 

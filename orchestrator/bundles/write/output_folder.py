@@ -17,7 +17,7 @@ from orchestrator.bundles.format.sources import FolderSource
 from orchestrator.bundles.write.request import Export
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 
 _FILES = frozenset({layout.PLAN, layout.MATRIX, layout.INSTALL, layout.SUMS, layout.SIGNATURE})
 _FOLDERS = frozenset(

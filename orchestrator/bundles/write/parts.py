@@ -10,7 +10,7 @@ from orchestrator.bundles.write.bills import write_bills, write_provenance
 from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.program import write_program
 from orchestrator.bundles.write.request import Export, Part
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 
 _ONLY_SERVED = re.compile(r".*\.map|search/search_index\.json|sitemap\.xml.*|404\.html|.*/lunr/.*")
 """Files of a site that its pages do not read when they are opened from disk."""

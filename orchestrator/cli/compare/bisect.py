@@ -95,7 +95,7 @@ def bisect(
 ) -> None:
     """Find the published release that changed a cell, and what moved it. Exit 1 if it is for the worse, else 0."""
     from orchestrator.reporting.formats.html import INDEX
-    from orchestrator.reporting.reports.search_words import headlines
+    from orchestrator.reporting.reports.search.words import headlines
     from orchestrator.workflows.search.options import SearchOptions
     from orchestrator.workflows.search.search import search
 
@@ -119,7 +119,7 @@ def bisect(
 
 def _show(result: "SearchResult", *, json: bool) -> None:
     from orchestrator.reporting.formats.html import INDEX
-    from orchestrator.reporting.reports.search import SEARCH
+    from orchestrator.reporting.reports.search.report import SEARCH
     from orchestrator.workflows.documents.records import search_document
 
     evidence = f"evidence: {result.folder / INDEX}"

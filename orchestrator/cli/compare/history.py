@@ -53,7 +53,7 @@ def history(
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
-    from orchestrator.reporting.reports.history import HISTORY
+    from orchestrator.reporting.reports.history.report import HISTORY
     from orchestrator.workflows import history as workflow
     from orchestrator.workflows.history import HistoryOptions
 
@@ -82,7 +82,7 @@ def history(
 
 
 def _show(result: "HistoryResult") -> None:
-    from orchestrator.reporting.reports.history import HISTORY
+    from orchestrator.reporting.reports.history.report import HISTORY
 
     if result.series:
         outputs.print_table(HISTORY, result.series, _WIDTH, soft_wrap=True)

@@ -55,7 +55,7 @@ def nightly(
 
 
 def _say(result: "NightResult", *, json: bool) -> None:
-    from orchestrator.reporting.reports.night_words import lines
+    from orchestrator.reporting.reports.night.words import lines
     from orchestrator.workflows.documents.records import night_document
 
     night = result.night
@@ -129,7 +129,7 @@ def status(
 ) -> None:
     """Show heartbeat, noise of the rig and worth of alarms. Exit 1 if no night has had a result for too long."""
     from orchestrator.reporting.formats import HTML, TABLE, render
-    from orchestrator.reporting.reports.watch import WATCH
+    from orchestrator.reporting.reports.watch.report import WATCH
     from orchestrator.workflows.nightly.status import StatusOptions
     from orchestrator.workflows.nightly.status import status as read_status
 

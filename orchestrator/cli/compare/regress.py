@@ -110,7 +110,7 @@ def regress(
     strict: Strict = False,
 ) -> None:
     """Measure two releases in turn and judge the second. Exit 1 if it is worse or broke, 3 if nothing was measured."""
-    from orchestrator.reporting.reports.regression import REGRESSION
+    from orchestrator.reporting.reports.regression.report import REGRESSION
     from orchestrator.workflows import regress as workflow
     from orchestrator.workflows.regress import RegressOptions
 

@@ -49,7 +49,7 @@ def compare(
 
     Exit 1 if B is worse or broke in what is shown.
     """
-    from orchestrator.reporting.reports.regression import REGRESSION
+    from orchestrator.reporting.reports.regression.report import REGRESSION
     from orchestrator.workflows import compare as workflow
     from orchestrator.workflows.compare import CompareOptions
 

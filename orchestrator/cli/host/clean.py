@@ -11,7 +11,7 @@ from orchestrator.cli.output.hosts import this_host
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
-    from orchestrator.workflows.clean import SurplusItem
+    from orchestrator.workflows.host.clean import SurplusItem
 
 
 def register(app: typer.Typer) -> None:
@@ -27,9 +27,9 @@ def clean(
     json: Json = False,
 ) -> None:
     """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
-    from orchestrator.workflows import clean as workflow
-    from orchestrator.workflows.clean import CleanOptions
     from orchestrator.workflows.documents.host import surplus_document
+    from orchestrator.workflows.host import clean as workflow
+    from orchestrator.workflows.host.clean import CleanOptions
 
     result = workflow.clean(CleanOptions(keep_last=keep_last, remove=yes), this_host())
     if json:

@@ -135,7 +135,7 @@ def export(
 ) -> None:
     """Write all results as tables for other programs. Runs that have not changed since are not read again."""
     from orchestrator.workflows.documents.host import exported_tables_document
-    from orchestrator.workflows.tables import TablesOptions, export_tables
+    from orchestrator.workflows.site.tables import TablesOptions, export_tables
 
     options = TablesOptions(results=results, format=format_, output=output)
     result = export_tables(options, this_host())

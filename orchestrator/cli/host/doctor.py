@@ -13,7 +13,7 @@ from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
     from orchestrator.devices.fitness import HostFinding
-    from orchestrator.workflows.interference import InterferenceOptions
+    from orchestrator.workflows.fitness.interference import InterferenceOptions
 
 Interference = Annotated[
     bool, typer.Option("--interference", help="Measure if cells on different GPUs disturb each other.")
@@ -82,7 +82,7 @@ def doctor(
     if site or node or detach or resume:
         raise InputError("--site, --node, --detach and --resume go with --fleet: give that too, or leave them out")
     if interference:
-        from orchestrator.workflows.interference import InterferenceOptions
+        from orchestrator.workflows.fitness.interference import InterferenceOptions
 
         options = InterferenceOptions(
             file=file, select=select, rounds=rounds, runtime=runtime, base_image=base_image, idle_wait_s=idle_wait
@@ -93,9 +93,9 @@ def doctor(
         raise InputError(
             "--file and --select choose cells of --interference and --fleet: give one of these, or leave them out"
         )
-    from orchestrator.workflows import doctor as workflow
-    from orchestrator.workflows.doctor import DoctorOptions
     from orchestrator.workflows.documents.host import fitness_document
+    from orchestrator.workflows.fitness import doctor as workflow
+    from orchestrator.workflows.fitness.doctor import DoctorOptions
 
     result = workflow.doctor(DoctorOptions(results=results, base_image=base_image), this_host())
     if json:
@@ -108,7 +108,7 @@ def doctor(
 
 def _prove(options: "InterferenceOptions") -> None:
     """Measure a cell alone and beside others, and say what follows from it."""
-    from orchestrator.workflows.interference import prove
+    from orchestrator.workflows.fitness.interference import prove
 
     proof = prove(options, this_host())
     end = "cells on different GPUs run at once" if proof.holds else "cells run one after the other"

@@ -42,9 +42,9 @@ def publish(
     json: Json = False,
 ) -> None:
     """Write a static site over all runs, nights, searches and studies, which needs no server and no network."""
-    from orchestrator.workflows import publish as workflow
     from orchestrator.workflows.documents.publish import publish_document
-    from orchestrator.workflows.publish import PublishOptions
+    from orchestrator.workflows.site import publish as workflow
+    from orchestrator.workflows.site.publish import PublishOptions
 
     options = PublishOptions(
         output=output, results=results, nights=tuple(nights or ()), acknowledged=acknowledged, min_effect=min_effect,

@@ -64,7 +64,7 @@ def report(
 
 def _show(result: "ReportResult") -> None:
     from orchestrator.reporting.reports.run import RUN
-    from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+    from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
     from orchestrator.workflows.outputs import WrittenPage
 
     if result.side_by_side is not None:

@@ -49,8 +49,8 @@ def serve(
     ] = None,
 ) -> None:  # fmt: skip
     """Serve the site over all runs, with what is measured at the moment, until Ctrl-C. It only reads results."""
-    from orchestrator.workflows import serve as workflow
-    from orchestrator.workflows.serve import ServeOptions
+    from orchestrator.workflows.site import serve as workflow
+    from orchestrator.workflows.site.serve import ServeOptions
 
     options = ServeOptions(
         results=results, address=bind, port=port, token=token, site=site, nights=tuple(nights or ()),

@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.analysis.precision import Basis, CellPrecision
+from orchestrator.analysis.scatter.precision import Basis, CellPrecision
 from orchestrator.cli.output import speech
 from orchestrator.wording import counted, listing_of, seconds
 from orchestrator.workflows.measure.precision import PlanPrecision

@@ -84,7 +84,7 @@ def show(kind: "Kind[Content]", value: "Content", page: "WrittenPage") -> None:
 
 def show_regression(regression: "Regression", page: "WrittenPage", format_: str, *, is_written: bool) -> None:
     """Show a regression test, or say where its page is. One that was written to a file is not shown."""
-    from orchestrator.reporting.reports.regression import REGRESSION
+    from orchestrator.reporting.reports.regression.report import REGRESSION
 
     if format_ == HTML:
         if page.path is not None:

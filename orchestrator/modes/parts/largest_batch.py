@@ -14,7 +14,7 @@ MAX: Final = "max"
 BatchSize = int | Literal["max", "frontier"]
 """A batch size as a matrix has it; the last one stands for all sizes of a frontier."""
 GAP: Final = 0.01
-"""The smallest batch refused is at most so much above the largest that fits, as in `benchmarks/largest_batch.py`."""
+"""The smallest batch refused is at most so much above the largest that fits. The container has the same gap."""
 STEPS: Final = Duration(warmup_steps=1, steps=2, blocks=1, latency_steps=0)
 """The steps of each try, which shows that they fit, and not how long they take."""
 OwnSearch = Annotated[bool, Field(exclude_if=lambda searches: not searches)]

@@ -1,4 +1,4 @@
-"""The lengths of a generation, as `benchmarks/generation.py` has them."""
+"""The lengths of a generation, as `benchmarks/timing/generation.py` has them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""The load that requests put on a server, as `benchmarks/load.py` makes it."""
+"""The load that requests put on a server, as `benchmarks/timing/load.py` makes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

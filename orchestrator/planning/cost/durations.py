@@ -209,7 +209,7 @@ class Durations:
         """Return the seconds of the latency pass.
 
         It takes all wanted steps, or as many as fit its limit, but never fewer than the least; more than by default are
-        all taken. `latency_steps` of `benchmarks/measure.py` sets the number of steps.
+        all taken. `latency_steps` of `benchmarks/timing/measure.py` sets the number of steps.
         """
         assumed = self._assumed
         if wanted > LATENCY_STEPS:

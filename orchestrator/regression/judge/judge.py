@@ -10,7 +10,7 @@ from itertools import chain
 from orchestrator.analysis.comparison import Look, Verdict
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.percentiles import least_steps
-from orchestrator.analysis.random_effects import one_way
+from orchestrator.analysis.scatter.random_effects import one_way
 from orchestrator.catalog import KnownFault
 from orchestrator.modes.parts.figures import RepeatFigures
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat

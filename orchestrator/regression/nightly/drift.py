@@ -8,8 +8,8 @@ from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, ObservedChange, covering
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.nightly.records import Answer, Drift, DriftStep, OpenDrift
-from orchestrator.regression.nightly.scores import answers
 from orchestrator.regression.nightly.state import State, Trying
+from orchestrator.regression.nightly.watch.scores import answers
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.sides import watched_version
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from orchestrator.errors import HostError, InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.regression.nightly.state import Night, State
-from orchestrator.results.writing import locked_folder, write_atomically
+from orchestrator.results.files.writing import locked_folder, write_atomically
 
 STATE_FILE = "state.json"
 NIGHT_FILE = "night.json"

@@ -26,10 +26,10 @@ from orchestrator.regression.nightly.drift import drifts
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.records import SelfTest
-from orchestrator.regression.nightly.self_test import carry_out, pending_test
 from orchestrator.regression.nightly.services import NightServices
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.regression.nightly.state import Ending, Judgement, Night, ReleaseRecord, State, Tonight, Trying
+from orchestrator.regression.nightly.watch.self_test import carry_out, pending_test
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease, one_line
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import requests
 
-from orchestrator.regression.nightly.quiet import self_night
 from orchestrator.regression.nightly.state import Night, Posted
+from orchestrator.regression.nightly.watch.quiet import self_night
 from orchestrator.regression.releases.package_index import within, without_credentials
 from orchestrator.regression.releases.pages import one_line
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.analysis.block_scatter import block_scatter
-from orchestrator.analysis.contrasts import Scatter
+from orchestrator.analysis.scatter.block_scatter import block_scatter
+from orchestrator.analysis.scatter.contrasts import Scatter
 
 
 @dataclass(frozen=True, slots=True)

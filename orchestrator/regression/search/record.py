@@ -16,7 +16,7 @@ from orchestrator.regression.search.conclusion import Conclusion
 from orchestrator.regression.search.earlier_record import EarlierBisection
 from orchestrator.regression.search.record_parts import FoundBase, SearchBase, UntestableRelease
 from orchestrator.results.contract import Count, Strict
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 
 RECORD_FILE = "bisect.json"
 

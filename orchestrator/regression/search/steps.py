@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count, takewhile
 
 from orchestrator.analysis.comparison import Comparison, Look, Verdict, compare, looks
-from orchestrator.analysis.contrasts import contrast
+from orchestrator.analysis.scatter.contrasts import contrast
 from orchestrator.errors import InputError
 from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.regression.search.blocks import MeasuredBlocks

@@ -15,8 +15,8 @@ from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.joint import is_joint
 from orchestrator.results.decisions import is_until_decided
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.store import Run
-from orchestrator.results.writing import write_atomically
 
 TRIAL_FILE = "trial.json"
 

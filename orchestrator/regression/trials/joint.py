@@ -10,8 +10,8 @@ from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.regression.rules import Gate
 from orchestrator.regression.sides import Side
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.store import Run
-from orchestrator.results.writing import write_atomically
 
 JOINT_FILE = "joint.json"
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.analysis.comparison import Verdict
-from orchestrator.analysis.contrasts import contrast
 from orchestrator.analysis.estimates import exponential
+from orchestrator.analysis.scatter.contrasts import contrast
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell
 from orchestrator.regression.anchoring import Anchor

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from orchestrator.analysis.estimates import Estimate
-from orchestrator.analysis.frontier import FrontierPoint
+from orchestrator.analysis.frontier.points import FrontierPoint
 from orchestrator.reporting.charts.curves import MOST_LINES
 from orchestrator.reporting.charts.scales import Scale, from_zero, spread
-from orchestrator.reporting.findings.frontiers import FoundFrontier
+from orchestrator.reporting.findings.tables.frontiers import FoundFrontier
 from orchestrator.wording import rate, seconds
 
 

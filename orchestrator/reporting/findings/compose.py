@@ -9,13 +9,19 @@ from orchestrator.catalog import idle_builders, load_faults
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail
 from orchestrator.planning import checks
-from orchestrator.reporting.findings import claims
 from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
-from orchestrator.reporting.findings.efficiency import with_efficiencies
+from orchestrator.reporting.findings.certainty.limits import with_limits
+from orchestrator.reporting.findings.certainty.looks import (
+    at_its_look,
+    compared_groups,
+    ranking_looks,
+    run_line,
+    with_looks,
+)
+from orchestrator.reporting.findings.certainty.looks_model import until_decided
+from orchestrator.reporting.findings.certainty.shortened import shortened_lines, smoke_headline, smoke_lines
+from orchestrator.reporting.findings.claims import judgement as claims
 from orchestrator.reporting.findings.groups import Judge, group, unknown
-from orchestrator.reporting.findings.limits import with_limits
-from orchestrator.reporting.findings.looks import at_its_look, compared_groups, ranking_looks, run_line, with_looks
-from orchestrator.reporting.findings.looks_model import until_decided
 from orchestrator.reporting.findings.model import (
     CellReport,
     CheckReport,
@@ -25,8 +31,8 @@ from orchestrator.reporting.findings.model import (
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
 from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
-from orchestrator.reporting.findings.shortened import shortened_lines, smoke_headline, smoke_lines
 from orchestrator.reporting.findings.summary import headline
+from orchestrator.reporting.findings.tables.efficiency import with_efficiencies
 from orchestrator.results.builds import builds
 from orchestrator.results.decisions import Decisions, stored_decisions
 from orchestrator.results.evidence import Stored, read_cells, read_check

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterable, Sequence
 
-from orchestrator.analysis.device_effects import Observed, device_effects
+from orchestrator.analysis.gpus.device_effects import Observed, device_effects
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.results.records import ProvedWith
 from orchestrator.wording import clean_line, listing, plural

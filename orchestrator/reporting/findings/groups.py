@@ -7,13 +7,13 @@ from itertools import zip_longest
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import Estimate
-from orchestrator.analysis.in_turn import Timed, levelled, ratio_in_turn
+from orchestrator.analysis.gpus.in_turn import Timed, levelled, ratio_in_turn
 from orchestrator.analysis.parity.sides import UNQUANTISED, quantisation
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.rankings import RankingLooks, family_of
 from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio_matrix
 from orchestrator.domain import Cell, System, Workload
-from orchestrator.reporting.findings.looks import timed
+from orchestrator.reporting.findings.certainty.looks import timed
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.summary import finding, floor_finding
 

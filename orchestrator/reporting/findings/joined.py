@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from orchestrator.domain import ImageSpec, Outcome, Plan, Skip, Status
 from orchestrator.reporting.findings.cells import NO_OUTCOME, counts, merged
-from orchestrator.reporting.findings.claim_findings import StudyReport
-from orchestrator.reporting.findings.claims import of_plan
+from orchestrator.reporting.findings.certainty.shortened import smoke_headline
+from orchestrator.reporting.findings.claims.findings import StudyReport
+from orchestrator.reporting.findings.claims.judgement import of_plan
 from orchestrator.reporting.findings.cluster_model import ClusterReport, NodeReport, PartOnNode
 from orchestrator.reporting.findings.groups import unknown
 from orchestrator.reporting.findings.host_facts import FACTS, differing, shown_facts
@@ -20,7 +21,6 @@ from orchestrator.reporting.findings.model import (
     Report,
 )
 from orchestrator.reporting.findings.problems import Tail, problems
-from orchestrator.reporting.findings.shortened import smoke_headline
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.runtimes import STOPPED
 from orchestrator.wording import clean_line, listing, listing_of

@@ -13,10 +13,10 @@ from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 from orchestrator.modes.parts.settings import LaterFields, Profile
-from orchestrator.reporting.findings.claim_findings import StudyReport
+from orchestrator.reporting.findings.certainty.limits_model import GroupLimits
+from orchestrator.reporting.findings.certainty.looks_model import GroupLooks, UntilDecided
+from orchestrator.reporting.findings.claims.findings import StudyReport
 from orchestrator.reporting.findings.cluster_model import ClusterReport, PartOnNode
-from orchestrator.reporting.findings.limits_model import GroupLimits
-from orchestrator.reporting.findings.looks_model import GroupLooks, UntilDecided
 from orchestrator.results.builds import Build
 
 StatusCounts = tuple[tuple[Status, int], ...]

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.random_effects import node_variation
+from orchestrator.analysis.scatter.random_effects import node_variation
 from orchestrator.reporting.findings.cluster_model import CellOverNodes, GroupOverNodes, NodeRanking
 from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding, Report
 from orchestrator.wording import listing

@@ -8,7 +8,7 @@ from orchestrator.analysis.estimates import CONFIDENCE
 from orchestrator.analysis.parity.sides import quantisation
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
-from orchestrator.reporting.findings.looks_model import UntilDecided
+from orchestrator.reporting.findings.certainty.looks_model import UntilDecided
 from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding
 from orchestrator.reporting.inline import factor_interval, level, statuses
 from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate, seconds

@@ -40,14 +40,14 @@ FORMATS = (
     Format(JSON, "value", "json", (".json",)),
     Format("junit", "suites", "junit", (".xml",)),
     Format(HTML, "pages", "html", (".html", ".htm")),
-    Format(GITHUB, "suites", "github"),
-    Format("github-comment", "full", "github_comment", also=(".md",)),
-    Format("bencher", "measures", "bencher", also=_JSON),
-    Format("pytorch", "measures", "pytorch", also=_JSON),
-    Format("bigger-is-better", "measures", "bigger_is_better", also=_JSON),
-    Format("smaller-is-better", "measures", "smaller_is_better", also=_JSON),
-    Format("openmetrics", "measures", "openmetrics", (".prom",)),
-    Format("otlp", "traces", "otlp", also=_JSON),
+    Format(GITHUB, "suites", "interchange.github"),
+    Format("github-comment", "full", "interchange.github_comment", also=(".md",)),
+    Format("bencher", "measures", "interchange.bencher", also=_JSON),
+    Format("pytorch", "measures", "interchange.pytorch", also=_JSON),
+    Format("bigger-is-better", "measures", "interchange.bigger_is_better", also=_JSON),
+    Format("smaller-is-better", "measures", "interchange.smaller_is_better", also=_JSON),
+    Format("openmetrics", "measures", "interchange.openmetrics", (".prom",)),
+    Format("otlp", "traces", "interchange.otlp", also=_JSON),
 )
 
 

@@ -15,7 +15,7 @@ from orchestrator.reporting.charts.heat import heat
 from orchestrator.reporting.document import Page
 from orchestrator.reporting.formats.html_text import address, quoted, sentence, table
 from orchestrator.reporting.inline import moment, plain
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.wording import clean, factor
 
 if TYPE_CHECKING:

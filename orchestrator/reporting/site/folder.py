@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.errors import HostError, InputError, remedy
 from orchestrator.reporting.site.encoding import Document, parsed
-from orchestrator.results.writing import flush, write_atomically
+from orchestrator.results.files.writing import flush, write_atomically
 
 RECORD = "published.json"
 """The record of a site, which marks its folder as ours."""

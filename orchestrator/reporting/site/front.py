@@ -13,8 +13,9 @@ VENDORED = {"vendor/d3-7.9.2/d3.min.js": "912111098ea99503a6f4967361d2bbdc9dbf58
 STYLE = "app/site.css"
 SCRIPTS = (
     "core", "elements", "format", "colours", "table", "routes", "model", "ratios", "lines", "commands", "export",
-    "figure", "controls", "charts", "heat_map", "overview", "cell_figures", "cell", "runs", "run", "compare",
-    "series", "scaling", "frontier", "pareto", "nights", "searches", "claims", "find", "main",
+    "figure", "controls", "charts", "views/heat_map", "views/overview", "views/cell_figures", "views/cell",
+    "views/runs", "views/run", "views/compare", "views/series", "views/scaling", "views/frontier", "views/pareto",
+    "views/nights", "views/searches", "views/claims", "views/find", "main",
 )  # fmt: skip
 """The scripts of the page, in the order in which they run."""
 _POLICY = (

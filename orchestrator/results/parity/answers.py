@@ -9,10 +9,10 @@ from pydantic import ValidationError
 from orchestrator.errors import HostError
 from orchestrator.files import open_plain
 from orchestrator.results.container_answers import InvalidResultError, read_answer
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.store import MAX_OUTCOME_BYTES
-from orchestrator.results.writing import write_atomically
 
 
 @dataclass(frozen=True, slots=True)

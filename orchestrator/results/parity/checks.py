@@ -10,9 +10,9 @@ from orchestrator.domain import Status
 from orchestrator.files import open_plain
 from orchestrator.results.container_answers import InvalidResultError, read_answer
 from orchestrator.results.contract import Request
+from orchestrator.results.files.writing import NO_FILES, made_folder, write_end, write_request
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.store import MAX_OUTCOME_BYTES, Run
-from orchestrator.results.writing import NO_FILES, made_folder, write_end, write_request
 
 FOLDER = "parity"
 

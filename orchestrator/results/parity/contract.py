@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from orchestrator.domain import Status
 from orchestrator.results.contract import SCHEMA, Finite, Seconds, Strict
-from orchestrator.results.facts import Facts
+from orchestrator.results.parts.facts import Facts
 from orchestrator.wording import clean_line
 
 REVISION = 4

@@ -14,7 +14,7 @@ from orchestrator.results.contract import (
     Seconds,
     Strict,
 )
-from orchestrator.results.facts import Facts
+from orchestrator.results.parts.facts import Facts
 from orchestrator.user_files import DATA_PLACE, Script
 
 

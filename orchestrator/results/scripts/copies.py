@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator.errors import FolderError, host_error
 from orchestrator.files import move_aside
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.user_files import Script
 
 FOLDER = "script"

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from orchestrator.files import open_plain
 from orchestrator.results.container_answers import MAX_RESULT_BYTES
+from orchestrator.results.files.writing import write_over
 from orchestrator.results.telemetry.contract import Telemetry
-from orchestrator.results.writing import write_over
 
 FILE = "telemetry.json"
 

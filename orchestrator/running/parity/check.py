@@ -11,17 +11,17 @@ from orchestrator.domain import Plan, Status, variables, without_variables
 from orchestrator.events import Notice
 from orchestrator.planning.parity import Check
 from orchestrator.processes import Cause, StartError, tail
-from orchestrator.results import frozen as frozen_files
 from orchestrator.results.container_answers import InvalidResultError, read_answer
 from orchestrator.results.contract import Request
+from orchestrator.results.files import frozen as frozen_files
+from orchestrator.results.files.trees import reclaim
 from orchestrator.results.parity.answers import Answers, take_over
 from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
-from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, note
-from orchestrator.running.host_lock import Turn
+from orchestrator.running.host_lock.lock import Turn
 from orchestrator.running.output import OutputWatches
 from orchestrator.running.requests import cpuset_for, with_files, with_network
 from orchestrator.running.surroundings import Surroundings

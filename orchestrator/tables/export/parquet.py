@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.errors import InputError
 from orchestrator.files import open_plain
-from orchestrator.results.writing import flush, write_atomically
+from orchestrator.results.files.writing import flush, write_atomically
 from orchestrator.tables.arrow import arrow_schema, library, record_batch
 from orchestrator.tables.columns import SCHEMA_VERSION
 from orchestrator.tables.export.changes import Changes, changes

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.results.contract import Block, Conditions, Evaluation, GpuConditions, Result
-from orchestrator.results.generation import StoredTokenTimes
+from orchestrator.results.parts.generation import StoredTokenTimes
 from orchestrator.tables.columns import ColumnKind, TableColumn, TableSchema
 from orchestrator.tables.rows.keys import OF_REPEAT, RepeatKey
 from orchestrator.tables.rows.repeats import ResultSource

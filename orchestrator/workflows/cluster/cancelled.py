@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 
 _FILE = "cancelled"
 

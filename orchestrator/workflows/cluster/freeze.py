@@ -19,7 +19,7 @@ from orchestrator.devices import inventory
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.planning import collector
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.results.records import plan_to_json
 from orchestrator.results.store import Run
 from orchestrator.wording import listing

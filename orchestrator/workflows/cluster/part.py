@@ -13,7 +13,7 @@ from orchestrator.clusters.site import ImagesFrom
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.reporting.findings.compose import report as read_report
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.results.names import PARTS
 from orchestrator.results.store import Run
 from orchestrator.workflows.cluster.options import run_options

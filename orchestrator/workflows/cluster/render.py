@@ -10,7 +10,7 @@ from orchestrator.clusters.record import ClusterRecord, plan_of
 from orchestrator.clusters.site import Pods, Site
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.results.writing import made_folder, write_atomically
+from orchestrator.results.files.writing import made_folder, write_atomically
 from orchestrator.wording import listing
 from orchestrator.workflows.cluster.freeze import results_of, split, write
 from orchestrator.workflows.cluster.options import ClusterOptions, chosen_site

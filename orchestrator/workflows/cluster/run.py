@@ -12,8 +12,8 @@ from orchestrator.clusters.slurm import Slurm
 from orchestrator.clusters.states import GOES_ON, JobState
 from orchestrator.errors import HostError, InputError
 from orchestrator.reporting.findings.model import Report
+from orchestrator.results.files.writing import locked
 from orchestrator.results.store import Run
-from orchestrator.results.writing import locked
 from orchestrator.wording import counted
 from orchestrator.workflows.cluster import cancelled
 from orchestrator.workflows.cluster.follow import Follower, Pause

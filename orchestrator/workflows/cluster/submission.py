@@ -16,7 +16,7 @@ from orchestrator.clusters.sbatch import MOST_SCRIPT_BYTES, BatchJob, script
 from orchestrator.clusters.slurm import Slurm, SubmitError
 from orchestrator.clusters.states import SeenJob
 from orchestrator.clusters.turns import array_of_its_lane, arrays_before
-from orchestrator.results.writing import made_folder, write_atomically
+from orchestrator.results.files.writing import made_folder, write_atomically
 
 SCRIPTS = "submissions"
 """Folder of every batch script that was written for a submission, those that were refused too."""

@@ -7,12 +7,12 @@ from typing_extensions import TypedDict
 
 from orchestrator.devices.fitness import HostFinding
 from orchestrator.documents import DocumentKind, Envelope
-from orchestrator.workflows.clean import CleanResult, SurplusItem
 from orchestrator.workflows.data import DatasetFiles, DataState
-from orchestrator.workflows.doctor import DoctorResult
+from orchestrator.workflows.fitness.doctor import DoctorResult
 from orchestrator.workflows.fleet.findings import FleetReport
+from orchestrator.workflows.host.clean import CleanResult, SurplusItem
 from orchestrator.workflows.option_values import TablesFormat
-from orchestrator.workflows.tables import TablesResult
+from orchestrator.workflows.site.tables import TablesResult
 
 
 class FitnessData(TypedDict):

@@ -5,8 +5,8 @@ from typing_extensions import TypedDict
 from orchestrator.bundles.returns.collect import Collected
 from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.documents import DocumentKind, Envelope
-from orchestrator.planning.document import script_documents
-from orchestrator.planning.document_types import PlannedScript
+from orchestrator.planning.document.plan import script_documents
+from orchestrator.planning.document.types import PlannedScript
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult, VerifyResult
 from orchestrator.workflows.ship.returns import MergeResult

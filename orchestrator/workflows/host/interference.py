@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.devices import Inventory
-from orchestrator.results.writing import made_folder, write_atomically
+from orchestrator.results.files.writing import made_folder, write_atomically
 
 TOLERANCE = 0.02
 """The most by which cells beside others may differ from the same cells alone."""

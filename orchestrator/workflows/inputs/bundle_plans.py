@@ -9,7 +9,7 @@ from orchestrator.domain import Plan
 from orchestrator.engine.client import Client
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection, narrowed
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.results.records import BundleOrigin
 from orchestrator.runtimes import BundledImage, missing_images_text, not_on_engine
 from orchestrator.wording import clean_line

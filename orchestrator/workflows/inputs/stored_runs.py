@@ -14,10 +14,10 @@ from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import check, idle_globs
 from orchestrator.results import results_folder
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.results.names import PARTS, matching
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
-from orchestrator.results.writing import write_atomically
 from orchestrator.user_files import ModelFile
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import site_settings, with_frozen_files

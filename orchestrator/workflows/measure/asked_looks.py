@@ -11,7 +11,7 @@ from orchestrator.catalog import idle_builders
 from orchestrator.errors import InputError
 from orchestrator.limits import MAX_REPEATS
 from orchestrator.matrix.values.units import duration_s
-from orchestrator.reporting.findings.looks import compared_groups
+from orchestrator.reporting.findings.certainty.looks import compared_groups
 from orchestrator.results.decisions import Decisions, is_until_decided, stored_decisions
 from orchestrator.results.growing import growing_run
 from orchestrator.results.store import Run

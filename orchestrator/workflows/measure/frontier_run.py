@@ -7,7 +7,7 @@ that a run which goes on continues at the same place and a report says what was 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis.frontier import (
+from orchestrator.analysis.frontier.points import (
     TOLERANCE,
     FrontierPoint,
     best_under,
@@ -16,7 +16,7 @@ from orchestrator.analysis.frontier import (
     known_by,
     next_sizes,
 )
-from orchestrator.analysis.frontier_series import FrontierSeries, point_of, series_of
+from orchestrator.analysis.frontier.series import FrontierSeries, point_of, series_of
 from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
 from orchestrator.domain import Cell, Plan, Skip, Status
 from orchestrator.events import Notice

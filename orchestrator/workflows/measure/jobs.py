@@ -33,13 +33,13 @@ from orchestrator.errors import InputError
 from orchestrator.images.registries.source import ImageSource
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.reporting.live.recorded import recorded
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.results.records import ImagesOrigin, RunRecord, plan_to_json
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, new_run_name, order, unfinished
 from orchestrator.running.active_runs import announced
-from orchestrator.running.host_lock import Turns
+from orchestrator.running.host_lock.lock import Turns
 from orchestrator.running.slots import Slots
 from orchestrator.running.surroundings import Free
 from orchestrator.user_files import Frozen, ModelFile

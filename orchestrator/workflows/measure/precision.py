@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.analysis.precision import Basis, CellPrecision, CellToPlan, precision
+from orchestrator.analysis.scatter.precision import Basis, CellPrecision, CellToPlan, precision
 from orchestrator.catalog import idle_builders
 from orchestrator.devices import Inventory, another_machine, host_facts
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.planning.document_types import CellPrecisionData, ScatterData, WantedPrecisionData
+from orchestrator.planning.document.types import CellPrecisionData, ScatterData, WantedPrecisionData
 from orchestrator.results.store import Run
 from orchestrator.workflows.measure.slots import expected
 from orchestrator.workflows.measure.stored_scatter import same_work, stored_scatter

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from orchestrator.analysis.allocation import Cost
-from orchestrator.analysis.precision import StoredCell
-from orchestrator.analysis.variance import RepeatScatter, repeat_scatter
+from orchestrator.analysis.scatter.allocation import Cost
+from orchestrator.analysis.scatter.precision import StoredCell
+from orchestrator.analysis.scatter.variance import RepeatScatter, repeat_scatter
 from orchestrator.catalog import idle_builders
 from orchestrator.domain import Cell, Duration, Outcome, OutputLimit, Status
 from orchestrator.errors import InputError

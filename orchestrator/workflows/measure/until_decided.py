@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from orchestrator.analysis.comparison import Verdict
-from orchestrator.analysis.in_turn import Timed
+from orchestrator.analysis.gpus.in_turn import Timed
 from orchestrator.analysis.parity.work import WorkParity
 from orchestrator.analysis.rankings import RankingLooks, Standing, looks_up_to, standing
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
 from orchestrator.events import Notice
+from orchestrator.reporting.findings.certainty.looks import launch_s, ranking_looks
 from orchestrator.reporting.findings.compose import parity
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
-from orchestrator.reporting.findings.looks import launch_s, ranking_looks
 from orchestrator.reporting.findings.parity import Parity
 from orchestrator.results.decisions import DecidedPair, Decisions, Ended, LookRecord, write_decisions
 from orchestrator.results.evidence import read_repeats

@@ -9,8 +9,8 @@ from orchestrator.errors import InputError, did_you_mean
 from orchestrator.regression.history.acknowledged import BROKE
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.records import Answer, Score
-from orchestrator.regression.nightly.scores import doubted
 from orchestrator.regression.nightly.state import State
+from orchestrator.regression.nightly.watch.scores import doubted
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from orchestrator.build_settings import BuildSettings
 from orchestrator.errors import HostError, InputError
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.heartbeat import heartbeat, metrics
 from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.notify import message
 from orchestrator.regression.nightly.state import Ending, Night
+from orchestrator.regression.nightly.watch.heartbeat import heartbeat, metrics
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import site_settings

@@ -9,13 +9,13 @@ from orchestrator.errors import InputError
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.decide import baseline, dropped_images
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.heartbeat import metrics
 from orchestrator.regression.nightly.lasting_changes import new_changes
 from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.night import NightInProgress
 from orchestrator.regression.nightly.notify import message
 from orchestrator.regression.nightly.state import Night
-from orchestrator.regression.nightly.watch import watch, with_watch
+from orchestrator.regression.nightly.watch.heartbeat import metrics
+from orchestrator.regression.nightly.watch.whole import watch, with_watch
 from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from orchestrator.regression.nightly.scores import doubted
 from orchestrator.regression.nightly.state import State
+from orchestrator.regression.nightly.watch.scores import doubted
 
 
 @dataclass(frozen=True, slots=True)

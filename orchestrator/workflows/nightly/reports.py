@@ -14,15 +14,15 @@ from orchestrator.regression.nightly.files import WATCH_FOLDER, NightFiles
 from orchestrator.regression.nightly.notify import post, shown
 from orchestrator.regression.nightly.settings import WebhookEntry
 from orchestrator.regression.nightly.state import Night, Posted
-from orchestrator.regression.nightly.watch import Watch
+from orchestrator.regression.nightly.watch.whole import Watch
 from orchestrator.regression.releases.package_index import proxies_for
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.formats.html import INDEX, write_pages
 from orchestrator.reporting.inline import Link
-from orchestrator.reporting.reports.history import write_html as write_history
-from orchestrator.reporting.reports.night import NIGHT, NIGHTS
-from orchestrator.reporting.reports.watch import WATCH
-from orchestrator.results.writing import write_atomically
+from orchestrator.reporting.reports.history.report import write_html as write_history
+from orchestrator.reporting.reports.night.report import NIGHT, NIGHTS
+from orchestrator.reporting.reports.watch.report import WATCH
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.workflows.outputs import REGRESSION_FOLDER
 
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.watch import Watch, watch
+from orchestrator.regression.nightly.watch.whole import Watch, watch
 from orchestrator.reporting.formats import HTML, TABLE, render
-from orchestrator.reporting.reports.watch import WATCH
-from orchestrator.results.writing import write_atomically
+from orchestrator.reporting.reports.watch.report import WATCH
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.nightly.reports import write_watch
 from orchestrator.workflows.nightly.settings import load_nightly

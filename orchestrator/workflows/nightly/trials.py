@@ -13,7 +13,7 @@ from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Gate, Rules, looks_up_to
 from orchestrator.regression.trials.carry_out import MeasuredTrial, first_plan, trial_of
 from orchestrator.regression.trials.files import Trial
-from orchestrator.reporting.reports.regression import write_html
+from orchestrator.reporting.reports.regression.report import write_html
 from orchestrator.results.store import Run
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
 from orchestrator.workflows.nightly.anchor import anchored_pairing

@@ -21,7 +21,7 @@ from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.regression.search.record_parts import Asked, LeftOut
 from orchestrator.regression.search.steps import MOST_BLOCKS, look_numbers
 from orchestrator.regression.sides import Side
-from orchestrator.reporting.reports.search_chain_words import chained_over
+from orchestrator.reporting.reports.search.chain_words import chained_over
 from orchestrator.results.results_folder import runs
 from orchestrator.running import new_run_name
 from orchestrator.user_files import Frozen, stand_in_warnings

@@ -15,10 +15,10 @@ from orchestrator.regression.search.record import Bisection
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.joint import JointSide, JointTrial, recorded_packages, stored_joint_trial
 from orchestrator.regression.trials.joint_result import JointResult
-from orchestrator.reporting.reports.search import write_report
+from orchestrator.reporting.reports.search.report import write_report
+from orchestrator.results.files.writing import locked_folder
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
-from orchestrator.results.writing import locked_folder
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.joint import JointRun, measure_joint

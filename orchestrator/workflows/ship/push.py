@@ -13,7 +13,7 @@ from orchestrator.errors import InputError
 from orchestrator.images.registries.names import checked_registry, name_in
 from orchestrator.images.registries.pushed_file import pushed_document
 from orchestrator.images.registries.pushing import LocalImage, PushedImage, push_all
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 from orchestrator.running.active_runs import announced
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, images_of, wanted_plan

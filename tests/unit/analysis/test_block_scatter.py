@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from orchestrator.analysis.block_scatter import block_scatter
 from orchestrator.analysis.comparison import Verdict, compare, looks
-from orchestrator.analysis.contrasts import Scatter, contrast
+from orchestrator.analysis.scatter.block_scatter import block_scatter
+from orchestrator.analysis.scatter.contrasts import Scatter, contrast
 
 
 def test_levels_and_slow_blocks_are_no_scatter() -> None:

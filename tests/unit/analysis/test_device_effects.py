@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.comparison import Verdict
-from orchestrator.analysis.device_effects import Observed, device_effects
-from orchestrator.analysis.in_turn import Timed, levelled, ratio_in_turn
+from orchestrator.analysis.gpus.device_effects import Observed, device_effects
+from orchestrator.analysis.gpus.in_turn import Timed, levelled, ratio_in_turn
 from orchestrator.analysis.ratios import ratio
 
 TRUE = {f"GPU-{number}": 1.05 ** (3.5 - number) for number in range(8)}

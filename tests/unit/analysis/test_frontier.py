@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.frontier import (
+from orchestrator.analysis.frontier.points import (
     FrontierPoint,
     best_under,
     first_sizes,

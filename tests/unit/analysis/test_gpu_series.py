@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.gpu_series import Energy, SeriesUse, energy, series_use
+from orchestrator.analysis.gpus.series import Energy, SeriesUse, energy, series_use
 from orchestrator.analysis.resources import gpu_use, joules_per_sample
 from orchestrator.results.contract import Block, Conditions, GpuConditions
 from orchestrator.results.telemetry.contract import GpuSeries, Telemetry, spans

@@ -7,12 +7,12 @@ from statistics import fmean, pvariance, stdev
 
 import pytest
 
-from orchestrator.analysis.allocation import half_width
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.moderation import KnownVariance
-from orchestrator.analysis.precision import CellToPlan, StoredCell, precision
-from orchestrator.analysis.tails import LEAST_VALUES, MOST_EXCESS, effective_degrees, excess_kurtosis
-from orchestrator.analysis.variance import RepeatScatter
+from orchestrator.analysis.scatter.allocation import half_width
+from orchestrator.analysis.scatter.moderation import KnownVariance
+from orchestrator.analysis.scatter.precision import CellToPlan, StoredCell, precision
+from orchestrator.analysis.scatter.tails import LEAST_VALUES, MOST_EXCESS, effective_degrees, excess_kurtosis
+from orchestrator.analysis.scatter.variance import RepeatScatter
 
 SHIFT, SHARE = 4.0, 0.1
 
@@ -107,7 +107,7 @@ def test_a_plan_promises_less_on_a_host_with_bursts(monkeypatch: pytest.MonkeyPa
     }
     few = CellToPlan("few", 10, False, 8.0, StoredCell([[_repeat(rate) for rate in (0.98, 1.0, 1.02)]], (), None))
     (told,) = precision([few], stored, 0.02)
-    monkeypatch.setattr("orchestrator.analysis.precision.excess_kurtosis", lambda _: 0.0)
+    monkeypatch.setattr("orchestrator.analysis.scatter.precision.excess_kurtosis", lambda _: 0.0)
     (plain,) = precision([few], stored, 0.02)
 
     assert told.reached is not None

@@ -8,7 +8,7 @@ from parity_results import MXNET, TORCH
 from orchestrator.analysis.parity.sides import OutputEvidence, ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.domain import Framework, Mode
-from orchestrator.results.outputs import Outputs
+from orchestrator.results.parts.outputs import Outputs
 
 BAR = 1e-5
 RIGHT: dict[str, Any] = {"elements": 2, "norm": 5.0, "sketch": (3.0, 4.0), "scale": 5.0, "error": 1e-7}

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from orchestrator.analysis.random_effects import NodeVariation, node_variation
+from orchestrator.analysis.scatter.random_effects import NodeVariation, node_variation
 
 
 def rates(*logs: float) -> list[float]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from orchestrator.analysis.comparison import Verdict, looks
-from orchestrator.analysis.in_turn import Timed
+from orchestrator.analysis.gpus.in_turn import Timed
 from orchestrator.analysis.rankings import RankingLooks, family_of, looks_up_to, standing
 from orchestrator.analysis.ratios import RatioRule, ratio
 

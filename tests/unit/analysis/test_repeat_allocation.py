@@ -4,10 +4,10 @@ from statistics import fmean, median, pvariance, stdev
 
 import pytest
 
-from orchestrator.analysis.allocation import Cost, allocation, best_blocks, fewest_repeats, half_width
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.moderation import KnownVariance, moderated, prior
-from orchestrator.analysis.variance import Components, RepeatScatter, components, median_variance
+from orchestrator.analysis.scatter.allocation import Cost, allocation, best_blocks, fewest_repeats, half_width
+from orchestrator.analysis.scatter.moderation import KnownVariance, moderated, prior
+from orchestrator.analysis.scatter.variance import Components, RepeatScatter, components, median_variance
 
 
 def scatter(container: float, block: float) -> Components:

@@ -20,7 +20,7 @@ from orchestrator.domain import Status
 from orchestrator.events import RepeatFinished, RepeatStarted
 from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from tests.documented import introduction
 from tests.envelopes import data_of
 from tests.unit.bundles.returns.returning_runs import a_run

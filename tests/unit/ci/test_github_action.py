@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from orchestrator.reporting.formats.github_comment import MARK
+from orchestrator.reporting.formats.interchange.github_comment import MARK
 from orchestrator.resources import ROOT
 from tests.required import missing
 from tests.unit.foreign.real_files import TOOLS, real

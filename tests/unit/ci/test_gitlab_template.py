@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
-from orchestrator.reporting.formats.github_comment import MARK
+from orchestrator.reporting.formats.interchange.github_comment import MARK
 from orchestrator.resources import ROOT
 from tests.unit.foreign.real_files import TOOLS, real
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.reporting.formats import FORMATS, HTML, formats_of
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.foreign.real_files import TOOLS, document, real, written

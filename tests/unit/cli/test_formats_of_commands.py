@@ -9,10 +9,10 @@ import pytest
 
 from orchestrator.cli.program import COMMANDS as COMMANDS_OF_PROGRAM
 from orchestrator.reporting.formats import FORMATS, HTML, formats_of
-from orchestrator.reporting.reports.history import HISTORY
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.history.report import HISTORY
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from orchestrator.workflows import outputs
 from orchestrator.workflows.outputs import WrittenPage, write_to
 from tests.unit.cli.conftest import Program

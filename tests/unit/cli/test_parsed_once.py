@@ -9,8 +9,8 @@ import pytest
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.results import records
+from orchestrator.results.files.remembered import Remembered
 from orchestrator.results.records import RunRecord, bounds
-from orchestrator.results.remembered import Remembered
 from orchestrator.results.results_folder import runs as stored_runs
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.runtime import Chosen

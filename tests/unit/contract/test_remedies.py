@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import HostError
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.files.writing import write_atomically
 
 
 def test_the_remedy_depends_on_the_cause(tmp_path: Path) -> None:

@@ -20,8 +20,9 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.errors import HostError, InputError
-from orchestrator.results import records, results_folder, store, writing
+from orchestrator.results import records, results_folder, store
 from orchestrator.results.contract import Request
+from orchestrator.results.files import writing
 from orchestrator.results.records import EnvironmentRecord, RunRecord
 
 MXNET = Framework("mxnet", "1.5.1", python="3.11")

@@ -19,7 +19,7 @@ from orchestrator.reporting.site.front import FRONT
 from orchestrator.resources import ROOT
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.publish import PublishOptions, publish
+from orchestrator.workflows.site.publish import PublishOptions, publish
 from tests.unit.reporting import synthetic as s
 from tests.unit.reporting.site.reading import document, index_of
 
@@ -36,7 +36,7 @@ def views_of(*scripts: Path) -> set[str]:
 def test_every_view_is_drawn() -> None:
     addresses = [shown.address.partition("?")[0] for shown in VIEWS]
 
-    assert {OF_ADDRESS.get(each, each) for each in addresses} == views_of(*(FRONT / "app").glob("*.js"))
+    assert {OF_ADDRESS.get(each, each) for each in addresses} == views_of(*(FRONT / "app").rglob("*.js"))
     assert views_of(LIVE) == {"live"}
 
 

@@ -18,7 +18,7 @@ from orchestrator.engine.containers import ContainerSpec
 from orchestrator.engine.gpu_access import GpuAccess
 from orchestrator.engine.gpu_probe import NoAccess
 from orchestrator.engine.images import BuildError
-from orchestrator.workflows import doctor
+from orchestrator.workflows.fitness import doctor
 from orchestrator.workflows.host.host import Host
 
 DOCKER: dict[str, Any] = {"DockerRootDir": "/var/lib/docker"}

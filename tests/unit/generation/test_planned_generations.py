@@ -13,8 +13,8 @@ from orchestrator.matrix.long_form import long_form
 from orchestrator.modes.parts.lengths import Generation
 from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
 from orchestrator.planning.parity import check_id, checks
+from orchestrator.reporting.findings.certainty.shortened import shortened_lines
 from orchestrator.reporting.findings.model import CellReport
-from orchestrator.reporting.findings.shortened import shortened_lines
 from orchestrator.results.contract import Request
 from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for

@@ -17,12 +17,13 @@ from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.modes.parts.rules import GENERATION
 from orchestrator.planning.cost.durations import Assumed, Durations
 from orchestrator.planning.parity import check_id, checks
-from orchestrator.reporting.findings import shared_texts, under_load
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Repeat
+from orchestrator.reporting.findings.tables import under_load
 from orchestrator.results.contract import Block, Request, Result
-from orchestrator.results.generation import StoredTokenTimes
+from orchestrator.results.parts.generation import StoredTokenTimes
+from orchestrator.results.parts.requests import RequestMoments
 from orchestrator.results.records import plan_from_json, plan_to_json
-from orchestrator.results.requests import RequestMoments
 from orchestrator.running.classify import discrepancy
 from orchestrator.running.requests import request_for
 from tests.unit.running.running_fakes import a_cell, result_for

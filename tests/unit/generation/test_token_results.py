@@ -8,7 +8,7 @@ from orchestrator.analysis.measurements import repeat_measurement
 from orchestrator.modes import METRICS, RULES
 from orchestrator.modes.parts.lengths import Generation
 from orchestrator.results.contract import Block, Request, Result
-from orchestrator.results.generation import StoredTokenTimes
+from orchestrator.results.parts.generation import StoredTokenTimes
 from orchestrator.running.classify import discrepancy
 from tests.unit.running.running_fakes import result_for
 

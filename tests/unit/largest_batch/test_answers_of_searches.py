@@ -15,8 +15,8 @@ from orchestrator.modes.parts.largest_batch import GAP, LARGEST_BATCH
 from orchestrator.processes import Cause
 from orchestrator.regression.rules import DEFAULT_GATES, Rules
 from orchestrator.regression.trials.carry_out import carry_out
-from orchestrator.reporting.findings import largest_batches
 from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.findings.tables import largest_batches
 from orchestrator.results.contract import Request, Result
 from orchestrator.results.evidence import Stored
 from orchestrator.running import Policy

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.analysis.answers import answers
-from orchestrator.analysis.frontier_series import point_of
+from orchestrator.analysis.frontier.series import point_of
+from orchestrator.analysis.load.answers import answers
 from orchestrator.analysis.measurements import measurement, repeat_measurement
 from orchestrator.analysis.percentiles import Percentiles, percentiles
 from orchestrator.domain import Cell, Mode, Outcome, Status, Workload
@@ -15,8 +15,8 @@ from orchestrator.modes import RULES
 from orchestrator.modes.parts.load import Load, Scenario
 from orchestrator.modes.requests import GOODPUT
 from orchestrator.reporting import inline
-from orchestrator.reporting.findings import under_load
 from orchestrator.reporting.findings.model import CellReport, Repeat
+from orchestrator.reporting.findings.tables import under_load
 from orchestrator.reporting.reports.run.records import latency_columns
 from orchestrator.results.contract import Request, Result
 from orchestrator.running.classify import discrepancy

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks import tails
-from orchestrator.analysis.token_times import token_times
+from benchmarks.timing import tails
+from orchestrator.analysis.load.token_times import token_times
 from orchestrator.modes.parts.early_stopping import bound, most_slow
 
 

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import pytest
 
-from orchestrator.analysis.token_times import token_times
+from orchestrator.analysis.load.token_times import token_times
 
 FIRST_S, GAP_S, RATE = 0.200, 0.050, 64.0
 

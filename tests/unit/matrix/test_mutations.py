@@ -1,4 +1,4 @@
-"""Mutated matrices through the whole of `plan`: exit status 0 or 2, never a traceback; `bench/fuzz.py` takes more."""
+"""Mutated matrices through the whole of `plan`: exit status 0 or 2, never a traceback; `bench fuzz` takes more."""
 
 import json
 import random
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.mutations import corpus, mutated
+from bench.robustness.mutations import corpus, mutated
 from orchestrator.cli.program import run
 from orchestrator.resources import ROOT
 from tests.documented import pages

@@ -126,7 +126,7 @@ def test_a_small_model_takes_the_minimum_time() -> None:
     [(0.1, 150, 15.0), (0.2, 150, 30.0), (0.4, 150, 30.0), (1.0, 150, 50.0), (1.0, 20, 20.0), (1.0, 151, 151.0)],
 )
 def test_the_latency_pass_has_its_limit(sample_s: float, steps: int, latency_s: float) -> None:
-    """The pass of `benchmarks/measure.py`: all steps if many are asked for or they fit 30 s, else at least 50."""
+    """The pass of `timing/measure.py`: all steps if many are asked for or they fit 30 s, else at least 50."""
     duration = Duration(0, 10, None, latency_steps=steps)
     cell = replace(VGG, workload=Workload("vgg19", Mode.INFER, 1), duration=duration)
     measured = planning.Earlier(cell, outside_s=0.0, sample_s=sample_s, multiply_adds=398_136_320)

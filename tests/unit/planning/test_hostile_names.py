@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.mutations import corpus, mutated
+from bench.robustness.mutations import corpus, mutated
 from orchestrator import matrix, planning
 from orchestrator.catalog import shipped_catalog, shipped_models
 from orchestrator.domain import Framework, Plan, System

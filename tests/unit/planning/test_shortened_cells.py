@@ -14,8 +14,8 @@ from orchestrator.domain import Cell, Duration, Plan
 from orchestrator.errors import InputError
 from orchestrator.modes.parts.settings import Shortening
 from orchestrator.planning.parity import checks
+from orchestrator.results.files.writing import write_request
 from orchestrator.results.records import plan_from_json, plan_to_json
-from orchestrator.results.writing import write_request
 from orchestrator.running.parity.content import content_of
 from orchestrator.running.requests import request_for
 from tests.envelopes import data_of

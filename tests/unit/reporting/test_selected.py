@@ -9,9 +9,9 @@ from orchestrator.planning import Selection
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.formats import FORMATS, HTML, formats_of, render
-from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.columns import side_by_side
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from orchestrator.reporting.selected import selected
 from tests.unit.reporting import synthetic as s
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from orchestrator.results import writing
+from orchestrator.results.files import writing
 
 
 def test_the_file_system_of_the_folder_is_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

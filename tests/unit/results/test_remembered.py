@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.results import remembered
-from orchestrator.results.remembered import Remembered
+from orchestrator.results.files import remembered
+from orchestrator.results.files.remembered import Remembered
 
 
 def test_what_is_longest_unused_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

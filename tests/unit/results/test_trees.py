@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.domain import OutputLimit
-from orchestrator.results.trees import DEEPEST, reclaim, unnest, usage, walk
+from orchestrator.results.files.trees import DEEPEST, reclaim, unnest, usage, walk
 
 pytestmark = pytest.mark.ordinary_user
 

@@ -13,7 +13,7 @@ from orchestrator.events import Event, Listener
 from orchestrator.processes import Cause, LostError, StartError, Stop, Watch
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.running.host_lock import Turns
+from orchestrator.running.host_lock.lock import Turns
 from orchestrator.runtimes import Ended, Provided, Ready, Task, Unavailable
 
 FRAMEWORK = Framework("fake", "1", python="3.11")

@@ -15,7 +15,7 @@ from orchestrator.domain import Status
 from orchestrator.events import Event, Notice, RepeatStarted
 from orchestrator.processes import Watch
 from orchestrator.running import execute
-from orchestrator.running.host_lock import Turns
+from orchestrator.running.host_lock.lock import Turns
 from orchestrator.runtimes import Ended, Task
 from tests.until import until
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from orchestrator.running import host_queue
-from orchestrator.running.host_lock import WaitingNotes, waiting_text
-from orchestrator.running.host_queue import Holder, QueueLook, Ticket
+from orchestrator.running.host_lock import queue as host_queue
+from orchestrator.running.host_lock.lock import WaitingNotes, waiting_text
+from orchestrator.running.host_lock.queue import Holder, QueueLook, Ticket
 from tests.unit.running.turn_taking import HostInTurn
 from tests.until import until
 

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from orchestrator import processes
-from orchestrator.running import host_queue
-from orchestrator.running.host_lock import Turn, Turns
+from orchestrator.running.host_lock import queue as host_queue
+from orchestrator.running.host_lock.lock import Turn, Turns
 from tests.until import is_stopped, until
 
 _FORKING = multiprocessing.get_context("forkserver")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.viewers import METRIC, Viewer, events
+from bench.site.viewers import METRIC, Viewer, events
 from orchestrator.reporting.site.front import FRONT, SCRIPTS, SERVED, STYLE, index_name
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.publish import PublishOptions, publish
+from orchestrator.workflows.site.publish import PublishOptions, publish
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.server.asking import ask
 

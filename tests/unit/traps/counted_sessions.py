@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks import contract
-from benchmarks.measure import Clock, measure
+from benchmarks.timing.measure import Clock, measure
 from orchestrator.results.contract import Result
 
 BATCH = 200

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from counted_sessions import Queue, measured, request_of
 
-from benchmarks import timed
 from benchmarks.contract import Request as Asked
 from benchmarks.errors import BadRequest, Failure, Unsupported
 from benchmarks.frameworks import noop
 from benchmarks.inputs import feeds
 from benchmarks.models.convolutional import lenet
 from benchmarks.parity import check
+from benchmarks.timing import timed
 from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from counted_sessions import request_of
 
-from benchmarks import timed
 from benchmarks.frameworks import noop
+from benchmarks.timing import timed
 
 
 class Backend:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from counted_sessions import request_of
 
-from benchmarks import timed
 from benchmarks.frameworks import noop
+from benchmarks.timing import timed
 from orchestrator.devices import Allocation
 from orchestrator.running.requests import request_for
 from tests.unit.reporting import synthetic

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from counted_sessions import request_of
 
-from benchmarks import timed
 from benchmarks.errors import Failure
 from benchmarks.frameworks import noop
 from benchmarks.models.convolutional import mnist_cnn, vgg19
 from benchmarks.models.residual import resnet50, resnet56
+from benchmarks.timing import timed
 from benchmarks.vocabulary import counting, layers
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import WorkParity, pair

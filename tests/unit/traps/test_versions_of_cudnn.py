@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from counted_sessions import request_of
 
-from benchmarks import timed
 from benchmarks.frameworks import noop
 from benchmarks.sampling import gpu_settings, telemetry
+from benchmarks.timing import timed
 
 MAP = """\
 55d0c0a00000-55d0c0a01000 r--p 00000000 08:01 131 /usr/bin/python3.11

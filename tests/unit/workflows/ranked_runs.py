@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orchestrator.catalog import idle_builders
 from orchestrator.domain import Plan
+from orchestrator.reporting.findings.certainty.looks import compared_groups
 from orchestrator.reporting.findings.compose import report
-from orchestrator.reporting.findings.looks import compared_groups
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.decisions import Decisions, stored_decisions, write_decisions
 from orchestrator.results.growing import growing_run

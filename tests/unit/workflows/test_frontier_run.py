@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bench.frontier import beaten_by, not_offered
+from bench.networks.frontier import beaten_by, not_offered
 from orchestrator.analysis.estimates import estimate
-from orchestrator.analysis.frontier import FrontierPoint
+from orchestrator.analysis.frontier.points import FrontierPoint
 from orchestrator.domain import Cell, Mode, Plan, System, Workload
 from orchestrator.errors import InputError
 from orchestrator.modes.parts.frontier import SIZES, Frontier
 from orchestrator.processes import Cause, Stop, Watch
 from orchestrator.reporting.findings.compose import report
-from orchestrator.reporting.findings.frontiers import frontiers, rows
+from orchestrator.reporting.findings.tables.frontiers import frontiers, rows
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.records import RunRecord, plan_to_json

@@ -10,7 +10,7 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import HostError
 from orchestrator.results.contract import Result
 from orchestrator.results.store import Run
-from orchestrator.workflows.interference import ProofRound, proof_of, rounds_that_count
+from orchestrator.workflows.fitness.interference import ProofRound, proof_of, rounds_that_count
 from tests.unit.reporting import synthetic as s
 
 CELL = s.cell(s.MXNET, repeats=6)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.precision import Basis
+from orchestrator.analysis.scatter.precision import Basis
 from orchestrator.cli.measure.precision import show_precision
 from orchestrator.errors import InputError
 from orchestrator.results.results_folder import runs

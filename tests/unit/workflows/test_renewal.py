@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.running.host_queue import Holder, Ticket
+from orchestrator.running.host_lock.queue import Holder, Ticket
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.publish import PublishOptions
-from orchestrator.workflows.renewal import SHORT_S, SiteRenewal, may_renew
+from orchestrator.workflows.site.publish import PublishOptions
+from orchestrator.workflows.site.renewal import SHORT_S, SiteRenewal, may_renew
 from tests.unit.cli.stored_runs import stored_run
 from tests.until import until
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.domain import Status
 from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
-from orchestrator.reporting.findings import largest_batches, shared_texts
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Repeat, Report
+from orchestrator.reporting.findings.tables import largest_batches
 from orchestrator.reporting.reports.run.claims import TITLE, claim_cases
 from orchestrator.wording import rate
 

@@ -16,7 +16,7 @@ from orchestrator.reporting.blocks import (
     table,
 )
 from orchestrator.reporting.document import Case, CaseResult, Section, section
-from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict, StudyReport
+from orchestrator.reporting.findings.claims.findings import ClaimFinding, ClaimVerdict, StudyReport
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.inline import Link, Part, Phrase, Sentence, Tone, VerdictWord, ratio, ratio_interval
 from orchestrator.wording import clean_line, counted

@@ -4,18 +4,19 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
-from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts, under_load
-from orchestrator.reporting.findings.efficiency import (
+from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings.certainty.looks import remarks
+from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
+from orchestrator.reporting.findings.tables import frontiers, largest_batches, under_load
+from orchestrator.reporting.findings.tables.efficiency import (
     EFFICIENCY_HEADS,
     EFFICIENCY_NOTE,
     EFFICIENCY_NUMBERS,
     efficiency_rows,
 )
-from orchestrator.reporting.findings.looks import remarks
-from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
-from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
-from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
-from orchestrator.reporting.findings.sweeps import sweeps
+from orchestrator.reporting.findings.tables.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
+from orchestrator.reporting.findings.tables.sweeps import NOTE as SWEEP_NOTE
+from orchestrator.reporting.findings.tables.sweeps import sweeps
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,

@@ -24,19 +24,25 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.document import Section
-from orchestrator.reporting.findings import shared_texts, under_load
-from orchestrator.reporting.findings.efficiency import (
+from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings.certainty.limits import limits_lines
+from orchestrator.reporting.findings.certainty.looks import looks_lines
+from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed, verdict_on
+from orchestrator.reporting.findings.shared_texts import parity_lines
+from orchestrator.reporting.findings.tables import under_load
+from orchestrator.reporting.findings.tables.efficiency import (
     EFFICIENCY_HEADS,
     EFFICIENCY_NOTE,
     EFFICIENCY_NUMBERS,
     EFFICIENCY_TITLE,
     efficiency_rows,
 )
-from orchestrator.reporting.findings.limits import limits_lines
-from orchestrator.reporting.findings.looks import looks_lines
-from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed, verdict_on
-from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, EFFECTS_TITLE, effect_rows
-from orchestrator.reporting.findings.shared_texts import parity_lines
+from orchestrator.reporting.findings.tables.option_effects import (
+    EFFECTS_HEADS,
+    EFFECTS_NOTE,
+    EFFECTS_TITLE,
+    effect_rows,
+)
 from orchestrator.reporting.inline import (
     AT_ITS_LOOK,
     EPOCH_HEADS,

@@ -26,10 +26,11 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.charts.frontiers import frontier_plot
 from orchestrator.reporting.charts.heat import HeatMap
 from orchestrator.reporting.document import Section, section
-from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
-from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
-from orchestrator.reporting.findings.sweeps import sweeps
+from orchestrator.reporting.findings.tables import frontiers, largest_batches
+from orchestrator.reporting.findings.tables.sweeps import NOTE as SWEEP_NOTE
+from orchestrator.reporting.findings.tables.sweeps import sweeps
 from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, repeats, spaced, whole_percent
 from orchestrator.reporting.reports.run.cell_tables import every_repeat
 from orchestrator.reporting.reports.run.claims import claims_section

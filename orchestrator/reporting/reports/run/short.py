@@ -21,12 +21,13 @@ from orchestrator.reporting.blocks import (
     TableCell,
     table,
 )
-from orchestrator.reporting.findings import frontiers, largest_batches, shared_texts, under_load
-from orchestrator.reporting.findings.looks import remarks
+from orchestrator.reporting.findings import shared_texts
+from orchestrator.reporting.findings.certainty.looks import remarks
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.shared_texts import parity_lines
-from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
-from orchestrator.reporting.findings.sweeps import sweeps
+from orchestrator.reporting.findings.tables import frontiers, largest_batches, under_load
+from orchestrator.reporting.findings.tables.sweeps import NOTE as SWEEP_NOTE
+from orchestrator.reporting.findings.tables.sweeps import sweeps
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,

@@ -17,7 +17,7 @@ from orchestrator.bundles.read.stored_files import check_stored_files, store
 from orchestrator.bundles.read.verify import open_bundle
 from orchestrator.domain import Cell, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
 from orchestrator.errors import InputError
-from orchestrator.results import frozen as frozen_files
+from orchestrator.results.files import frozen as frozen_files
 from orchestrator.user_files import Script, ScriptFile
 from tests.unit.bundles.small_bundles import an_engine, content, exported, resealed, verified
 

@@ -15,7 +15,7 @@ from orchestrator.errors import HostError
 from orchestrator.images import labels, surplus
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import BundledImage
-from orchestrator.workflows import clean as workflow
+from orchestrator.workflows.host import clean as workflow
 from tests.envelopes import data_of
 from tests.unit.bundles.read.carried_bundle import a_record, opened
 

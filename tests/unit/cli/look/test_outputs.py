@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.reporting.formats import formats_of
-from orchestrator.reporting.reports.history import HISTORY
+from orchestrator.reporting.reports.history.report import HISTORY
 from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run

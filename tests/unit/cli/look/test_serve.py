@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from orchestrator.cli.look.serve import ENDING
-from orchestrator.workflows.serve import shown_address
+from orchestrator.workflows.site.serve import shown_address
 from tests.documented import fenced
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
@@ -44,7 +44,7 @@ def test_what_it_needs_is_said(command: Program, tmp_path: Path, monkeypatch: py
     (tmp_path / "results").mkdir()
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        "orchestrator.workflows.serve.find_spec", lambda name: None if name == "uvicorn" else found(name)
+        "orchestrator.workflows.site.serve.find_spec", lambda name: None if name == "uvicorn" else found(name)
     )
     code, _, error = command("serve")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.reporting.formats import HTML, formats_of
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from tests.envelopes import data_of
 from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, content
 from tests.unit.cli.conftest import Program

@@ -1,6 +1,6 @@
 """Peek: one step forward, of which nothing is fetched."""
 
-from benchmarks import timed
+from benchmarks.timing import timed
 
 TRAINS = False
 

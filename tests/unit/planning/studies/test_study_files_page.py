@@ -7,7 +7,7 @@ from orchestrator.catalog import load, load_models
 from orchestrator.matrix import load as load_matrix
 from orchestrator.matrix.studies.shapes import ClaimEntry, StudyEntry
 from orchestrator.planning import plan
-from orchestrator.reporting.findings.claim_findings import ClaimVerdict
+from orchestrator.reporting.findings.claims.findings import ClaimVerdict
 from orchestrator.resources import BENCHMARKS, IMAGES
 from tests.documented import introduction, whole
 

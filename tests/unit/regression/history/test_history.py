@@ -25,9 +25,9 @@ from orchestrator.regression.history.series import (
 from orchestrator.regression.judge.exact_metrics import StoredFigures
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.charts.series import plot
-from orchestrator.reporting.reports import history as history_report
-from orchestrator.reporting.reports import history_words as words
-from orchestrator.reporting.reports.history_data import history_document
+from orchestrator.reporting.reports.history import report as history_report
+from orchestrator.reporting.reports.history import words
+from orchestrator.reporting.reports.history.data import history_document
 from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome
 from orchestrator.results.records import EnvironmentRecord

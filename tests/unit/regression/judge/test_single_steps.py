@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.measure import LATENCY_LIMIT_S, latency_steps
+from benchmarks.timing.measure import LATENCY_LIMIT_S, latency_steps
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
 from orchestrator.analysis.percentiles import least_steps, percentiles

@@ -10,8 +10,8 @@ from orchestrator.regression.nightly.records import Answer, Score
 from orchestrator.regression.nightly.state import Judgement, Night
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.reporting.formats import render
-from orchestrator.reporting.reports.night import NIGHT
-from orchestrator.reporting.reports.night_words import headline
+from orchestrator.reporting.reports.night.report import NIGHT
+from orchestrator.reporting.reports.night.words import headline
 from tests.unit.regression.nightly.night_fakes import CELL, World, judgements, pair, releases
 
 SAME = pair(Verdict.SAME, 0.99)

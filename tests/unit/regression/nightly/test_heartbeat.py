@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from orchestrator.regression.nightly.heartbeat import heartbeat, metrics
 from orchestrator.regression.nightly.records import SelfTest
 from orchestrator.regression.nightly.state import Ending, Night
-from orchestrator.regression.nightly.watch import with_watch
+from orchestrator.regression.nightly.watch.heartbeat import heartbeat, metrics
+from orchestrator.regression.nightly.watch.whole import with_watch
 from orchestrator.reporting.formats import render
-from orchestrator.reporting.reports.night import NIGHT
-from orchestrator.reporting.reports.night_words import headline
+from orchestrator.reporting.reports.night.report import NIGHT
+from orchestrator.reporting.reports.night.words import headline
 from tests.unit.regression.nightly.watch_records import BEGAN, idle_night
 
 

@@ -5,10 +5,10 @@ import pytest
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.model import JudgedPair
 from orchestrator.regression.nightly.notify import message
-from orchestrator.regression.nightly.quiet import quiet, self_night
 from orchestrator.regression.nightly.state import Night
-from orchestrator.regression.nightly.watch import with_watch
-from orchestrator.reporting.reports.night_words import headline
+from orchestrator.regression.nightly.watch.quiet import quiet, self_night
+from orchestrator.regression.nightly.watch.whole import with_watch
+from orchestrator.reporting.reports.night.words import headline
 from tests.unit.regression.nightly.watch_records import idle_night, scattering, self_tested
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.regression.nightly.records import Answer, Score
-from orchestrator.regression.nightly.scores import answers, doubted, precision, raised_alarms
+from orchestrator.regression.nightly.watch.scores import answers, doubted, precision, raised_alarms
 from tests.unit.regression.nightly.night_fakes import CELL
 from tests.unit.regression.nightly.night_records import a_night, alarm
 from tests.unit.regression.nightly.watch_records import idle_night, scored

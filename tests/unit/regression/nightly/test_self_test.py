@@ -10,7 +10,7 @@ from orchestrator.errors import HostError
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Ending, Night
 from orchestrator.regression.releases.package_index import Offered
-from orchestrator.reporting.reports.night_words import headline
+from orchestrator.reporting.reports.night.words import headline
 from tests.unit.regression.nightly.night_fakes import World, pair, releases
 from tests.unit.regression.nightly.test_night import Killed
 

@@ -8,7 +8,7 @@ from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.model import JudgedPair
 from orchestrator.regression.nightly.records import Answer, Score, SelfTest
 from orchestrator.regression.nightly.state import Ending, Night, State, Tonight
-from orchestrator.regression.nightly.watch import Watch, watch
+from orchestrator.regression.nightly.watch.whole import Watch, watch
 from tests.unit.regression.nightly.night_fakes import CELL, judged, regression
 from tests.unit.regression.nightly.night_records import a_night
 

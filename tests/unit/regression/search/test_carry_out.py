@@ -11,7 +11,7 @@ from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.candidates import ReleaseFilter, between, reasons, search_subject
 from orchestrator.regression.search.carry_out import SearchInProgress
 from orchestrator.regression.search.steps import search_looks
-from orchestrator.reporting.reports.search_words import headlines
+from orchestrator.reporting.reports.search.words import headlines
 from tests.unit.regression.search.search_records import MXNET, RELEASES, Host, done, rates, record, side
 
 

@@ -8,8 +8,8 @@ import pytest
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Plan, Skip, Status
 from orchestrator.modes.parts.settings import QUICK
-from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict
-from orchestrator.reporting.findings.claims import SMOKE_RUN, ClaimJudge
+from orchestrator.reporting.findings.claims.findings import ClaimFinding, ClaimVerdict
+from orchestrator.reporting.findings.claims.judgement import SMOKE_RUN, ClaimJudge
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import Judge, unknown
 from orchestrator.results.evidence import Stored

@@ -11,8 +11,8 @@ from orchestrator.domain import Cell, System
 from orchestrator.modes.parts.settings import Scaling
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.compose import compose
-from orchestrator.reporting.findings.efficiency import EFFICIENCY_HEADS, efficiency_rows
 from orchestrator.reporting.findings.model import Report
+from orchestrator.reporting.findings.tables.efficiency import EFFICIENCY_HEADS, efficiency_rows
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.selected import selected

@@ -13,9 +13,9 @@ from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import GroupFinding, Report
 from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown
-from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.columns import side_by_side
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from orchestrator.wording import share
 from tests.envelopes import data_of
 from tests.unit.reporting import synthetic as s

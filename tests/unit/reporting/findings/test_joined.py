@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orchestrator.clusters.parts import parts
 from orchestrator.domain import Skip, Status
-from orchestrator.reporting.findings.claim_findings import ClaimVerdict
+from orchestrator.reporting.findings.claims.findings import ClaimVerdict
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.joined import PartReport, joined
 from orchestrator.reporting.formats import render

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.reporting.findings.certainty.limits import limits_lines
 from orchestrator.reporting.findings.compose import report
-from orchestrator.reporting.findings.limits import limits_lines
 from orchestrator.reporting.findings.model import Group
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.domain import Cell, Options
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
-from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, effect_rows, option_effects
+from orchestrator.reporting.findings.tables.option_effects import EFFECTS_HEADS, effect_rows, option_effects
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
 from tests.unit.reporting import synthetic as s

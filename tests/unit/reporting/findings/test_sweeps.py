@@ -7,7 +7,7 @@ from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Mode, Workload
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
-from orchestrator.reporting.findings.sweeps import sweeps
+from orchestrator.reporting.findings.tables.sweeps import sweeps
 from orchestrator.results.evidence import Stored
 from tests.unit.reporting import synthetic as s
 

@@ -16,13 +16,13 @@ from orchestrator.regression.history.series import series
 from orchestrator.reporting import reports
 from orchestrator.reporting.document import Kind
 from orchestrator.reporting.formats import FORMATS, HTML, Format, formats_of, render
-from orchestrator.reporting.reports.history import HISTORY
-from orchestrator.reporting.reports.night import NIGHT, NIGHTS
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.history.report import HISTORY
+from orchestrator.reporting.reports.night.report import NIGHT, NIGHTS
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.search import SEARCH
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
-from orchestrator.reporting.reports.watch import WATCH
+from orchestrator.reporting.reports.search.report import SEARCH
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
+from orchestrator.reporting.reports.watch.report import WATCH
 from orchestrator.workflows.outputs import chosen_format
 from tests.documented import whole
 from tests.unit.regression.history.test_history import levels

@@ -8,8 +8,9 @@ import pytest
 from orchestrator.regression.model import JudgedPair
 from orchestrator.reporting.blocks import Heading, Paragraph, table
 from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
-from orchestrator.reporting.formats import github, github_comment, render
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.formats import render
+from orchestrator.reporting.formats.interchange import github, github_comment
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from tests.unit.reporting.formats.reports_with_texts import EVIL
 from tests.unit.reporting.reports.test_regression_report import EVERY
 

@@ -17,11 +17,11 @@ from orchestrator.reporting.document import Kind
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.measures import MeasuredMetric, MeasuredRun, named
-from orchestrator.reporting.reports.history import HISTORY
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.history.report import HISTORY
+from orchestrator.reporting.reports.regression.report import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.measures import measures
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from tests.published_formats import BENCHER, BENCHER_SHA256, PYTORCH, digest
 from tests.unit.regression.history.test_history import levels
 from tests.unit.reporting import clusters, synthetic

@@ -9,9 +9,9 @@ from rich.console import Console
 from orchestrator.regression.search.record import Bisection, Found
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
-from orchestrator.reporting.reports import search_words as words
-from orchestrator.reporting.reports.search import SEARCH, write_report
-from orchestrator.reporting.reports.search_chain_rows import chain_rows, span_rows
+from orchestrator.reporting.reports.search import words
+from orchestrator.reporting.reports.search.chain_rows import chain_rows, span_rows
+from orchestrator.reporting.reports.search.report import SEARCH, write_report
 from tests.unit.regression.search.search_records import HOSTILE, RELEASES, Host, chained, rates
 
 FACTORS = {"3.6": 1.0, "3.9": 0.7}

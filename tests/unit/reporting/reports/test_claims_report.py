@@ -13,10 +13,10 @@ from orchestrator.planning import Selection
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import render
-from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.claims import RECORD_COLUMNS
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.reporting.reports.side_by_side.columns import side_by_side
+from orchestrator.reporting.reports.side_by_side.report import SIDE_BY_SIDE
 from orchestrator.reporting.selected import selected
 from orchestrator.studies import Claim, LeftOutPart, PublishedValue, StandIn, Study
 from tests.envelopes import data_of

@@ -5,8 +5,8 @@ import pytest
 
 from orchestrator.regression.nightly.state import Ending, Judgement, Posted, Trying
 from orchestrator.reporting.formats import render
-from orchestrator.reporting.reports.night import NIGHT, NIGHTS
-from orchestrator.reporting.reports.night_words import alarm_row, facts, headline, lines
+from orchestrator.reporting.reports.night.report import NIGHT, NIGHTS
+from orchestrator.reporting.reports.night.words import alarm_row, facts, headline, lines
 from tests.unit.regression.nightly.night_records import a_change, a_night, alarm, record, silent_night
 
 

@@ -4,9 +4,9 @@ from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.model import ChainLink, JudgedPair
 from orchestrator.regression.nightly.state import Judgement, Tonight, Trying
 from orchestrator.reporting.formats import render
-from orchestrator.reporting.reports.night import NIGHT
-from orchestrator.reporting.reports.night_watch import chain_notes
-from orchestrator.reporting.reports.watch import WATCH
+from orchestrator.reporting.reports.night.report import NIGHT
+from orchestrator.reporting.reports.night.watch import chain_notes
+from orchestrator.reporting.reports.watch.report import WATCH
 from tests.unit.regression.nightly.night_fakes import CELL, anchored, pair, regression
 from tests.unit.regression.nightly.night_records import a_night, record
 from tests.unit.regression.nightly.watch_records import DOUBTED, a_watch

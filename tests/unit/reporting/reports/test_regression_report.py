@@ -19,8 +19,8 @@ from orchestrator.regression.model import (
 from orchestrator.reporting.charts.ratios import Compared, plot
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import texts
-from orchestrator.reporting.reports import regression_words as words
-from orchestrator.reporting.reports.regression import REGRESSION
+from orchestrator.reporting.reports.regression import words
+from orchestrator.reporting.reports.regression.report import REGRESSION
 
 CONFIRMED = Confirmation(confirmed=True, blocks=6, ratio=0.91, low=0.9, high=0.92, confidence=0.95)
 

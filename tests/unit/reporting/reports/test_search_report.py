@@ -13,9 +13,9 @@ from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
-from orchestrator.reporting.reports import search_words as words
-from orchestrator.reporting.reports.search import SEARCH, write_report
-from orchestrator.reporting.reports.search_rows import HEADS, move_rows, ranges, release_rows
+from orchestrator.reporting.reports.search import words
+from orchestrator.reporting.reports.search.report import SEARCH, write_report
+from orchestrator.reporting.reports.search.rows import HEADS, move_rows, ranges, release_rows
 from tests.unit.regression.search.search_records import RELEASES, Host, a_search, done, rates
 
 ANSWER = "First changed in mxnet 1.5.1 (slower, × 0.900, "

@@ -16,8 +16,8 @@ from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import FORMATS, render
-from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
+from orchestrator.reporting.reports.side_by_side.columns import side_by_side
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic as s
 

@@ -12,7 +12,7 @@ from orchestrator.devices.watch.gpu_watch import GpuWatch
 from orchestrator.devices.watch.marks import GpuMark
 from orchestrator.domain import Mode, Plan, Status, System, Workload
 from orchestrator.processes import Cause, Watch
-from orchestrator.results import frozen
+from orchestrator.results.files import frozen
 from orchestrator.running import execute
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData, PrintedMetric, Script, ScriptFile, Workdir

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench import slots
+from bench.hosts import slots
 from orchestrator.running.slots import schedule, waiting
 from orchestrator.running.slots.waiting import SlotJob
 

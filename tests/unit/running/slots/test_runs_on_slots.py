@@ -21,7 +21,7 @@ from orchestrator.reporting.findings.compose import compose
 from orchestrator.results.evidence import Stored
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.running.host_lock import Turn, Turns
+from orchestrator.running.host_lock.lock import Turn, Turns
 from orchestrator.running.slots import Slots
 from orchestrator.runtimes import Ended, Task
 from tests.unit.reporting import synthetic as s

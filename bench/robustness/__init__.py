@@ -1,0 +1,1 @@
+"""Killed runs and mutated matrices."""

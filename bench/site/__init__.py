@@ -1,0 +1,1 @@
+"""The site over all runs, published and served."""

@@ -1,0 +1,1 @@
+"""Verdicts that are known beforehand: planted, simulated or published."""

@@ -1,0 +1,1 @@
+"""Generation by native layers, with keys and values of the framework's kind."""

@@ -1,0 +1,1 @@
+"""Networks that compute in whole numbers of 8 bits."""

@@ -1,0 +1,1 @@
+"""The frontier of latency and throughput."""

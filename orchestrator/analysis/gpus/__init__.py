@@ -1,0 +1,1 @@
+"""The GPUs that cells ran on: their conditions, and what one differs from another by."""

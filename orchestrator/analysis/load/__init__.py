@@ -1,0 +1,1 @@
+"""The answers of a cell under load, and the times of tokens."""

@@ -1,0 +1,1 @@
+"""Checks of a matrix beyond its shape."""

@@ -1,0 +1,1 @@
+"""The claims of a published study, judged by a run."""

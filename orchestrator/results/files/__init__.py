@@ -1,0 +1,1 @@
+"""Files and folders of runs, written and walked without harm."""

@@ -1,0 +1,1 @@
+"""The lock by which one run at a time measures on a host."""
