@@ -97,16 +97,14 @@ class EncoderLayer(nnx.Module):
 
     def __init__(self, width, heads, rngs):
         self.heads = heads
-        self.projection = nnx.Linear(width, 3 * width, rngs=rngs)
-        self.output = nnx.Linear(width, width, rngs=rngs)
+        self.query, self.key, self.value, self.output = (nnx.Linear(width, width, rngs=rngs) for _ in range(4))
         self.wide = nnx.Linear(width, 4 * width, rngs=rngs)
         self.narrow = nnx.Linear(4 * width, width, rngs=rngs)
         self.norms = nnx.List([nnx.LayerNorm(width, epsilon=1e-5, rngs=rngs) for _ in range(2)])
 
     def __call__(self, x):
-        batch, steps, width = x.shape
-        joined = self.projection(x).reshape(batch, steps, 3, self.heads, width // self.heads)
-        query, key, value = (joined[:, :, each] for each in range(3))
+        split = (*x.shape[:2], self.heads, x.shape[2] // self.heads)
+        query, key, value = (each(x).reshape(split) for each in (self.query, self.key, self.value))
         attended = jax.nn.dot_product_attention(query, key, value)
         x = self.norms[0](x + self.output(attended.reshape(x.shape)))
         return self.norms[1](x + self.narrow(jax.nn.gelu(self.wide(x), approximate=False)))

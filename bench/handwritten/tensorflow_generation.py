@@ -15,7 +15,8 @@ from generating import DEPTH, EPSILON, HEADS, INNER, SHARED_HEADS, VOCABULARY, W
 args = generating.arguments()
 tf.config.threading.set_intra_op_parallelism_threads(args.threads)
 tf.config.threading.set_inter_op_parallelism_threads(args.threads)
-SIZE, CAPACITY = WIDTH // HEADS, args.prompt + args.output
+SIZE = WIDTH // HEADS
+CAPACITY = args.prompt + args.output - 1  # the last token has no step after it
 COSINES, SINES = (tf.constant(each) for each in generating.angles(CAPACITY))
 
 

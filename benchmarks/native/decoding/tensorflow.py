@@ -34,13 +34,16 @@ class TensorFlowDecoder:
         return self._logits(tokens[:, None], position)
 
     def _logits(self, tokens, position):
+        # Once for all layers, as each operation of a graph costs a step some microseconds.
+        places = slice(0, tokens.shape[1]) if position is None else slice(position, position + 1)
+        seen = None if position is None else (tf.range(self._capacity) <= position)[None, None, None, :]
         values = {0: tokens}
         for number, (layer, native) in enumerate(zip(self._layers, self._made), 1):
             taken = [values[each] for each in layer.inputs]
             if layer.kind == "attention":
-                values[number] = self._attended(layer, native, taken[0], position)
+                values[number] = self._attended(layer, native, taken[0], places, seen)
             elif layer.kind == "positions":
-                own = _steps_of(tf.convert_to_tensor(native.vectors), position, taken[0].shape[1])
+                own = tf.convert_to_tensor(native.vectors)[places]
                 values[number] = taken[0] + tf.cast(own, taken[0].dtype)
             elif number == len(self._layers):  # the score of a token is asked of the last step alone
                 return tf.cast(native(taken[0][:, -1]), tf.float32)
@@ -48,30 +51,23 @@ class TensorFlowDecoder:
                 values[number] = transformer.called(native, layer, taken)
         raise ValueError("a model ends in a layer that scores tokens")
 
-    def _attended(self, layer, native, inputs, position):
-        """Map (batch, steps, features) to the same."""
-        steps, own = inputs.shape[1], transformer.projections(native, layer)
+    def _attended(self, layer, native, inputs, places, seen):
+        """Map (batch, steps, features) to the same. A prompt has no mask of the steps that are seen."""
+        own = transformer.projections(native, layer)
         query, key, value = (own.split(number, inputs) for number in range(3))
         if layer.settings["rotary"]:
-            tables = [_steps_of(tf.cast(each, query.dtype), position, steps) for each in own.tables()]
+            tables = [tf.cast(each, query.dtype)[places] for each in own.tables()]
             query, key = (transformer.turn(self._ops, each, *tables) for each in (query, key))
-        begin, end = (0, steps) if position is None else (position, position + 1)
         for variable, new in zip(self._held[layer.name], (key, value)):
-            variable[:, begin:end].assign(new)
-        if position is None:
+            variable[:, places].assign(new)
+        if seen is None:
             key, value = own.repeated(key), own.repeated(value)
             attended = self._ops.dot_product_attention(query, key, value, is_causal=True)
         else:
-            seen = (tf.range(self._capacity) <= position)[None, None, None, :]
             keys, values = (own.repeated(tf.convert_to_tensor(each)) for each in self._held[layer.name])
             attended = self._ops.dot_product_attention(query, keys, values, mask=seen)
-        return own.joined(attended, steps)
+        return own.joined(attended, inputs)
 
 
 def _attends(layer):
     return layer.kind == "attention"
-
-
-def _steps_of(table, position, steps):
-    """Return the rows of a table that belong to some steps, the first of which is at a position, or at 0."""
-    return table[:steps] if position is None else table[position : position + 1]

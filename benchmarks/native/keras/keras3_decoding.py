@@ -111,7 +111,7 @@ class _Decoder:
         else:
             seen = ops.reshape(ops.arange(self._capacity) <= position, (1, 1, 1, self._capacity))
             attended = ops.dot_product_attention(query, *[own.repeated(each) for each in held], mask=seen)
-        return own.joined(attended, steps), held
+        return own.joined(attended, inputs), held
 
 
 def _steps_of(table, position, steps):

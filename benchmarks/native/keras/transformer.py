@@ -95,9 +95,11 @@ def _grouped(keras, layer, rule):
             count = (heads, shared, shared)[number]
             return ops.reshape(self.projections[number](inputs), (-1, inputs.shape[1], count, size))
 
-        def joined(self, attended, steps):
-            """Map what heads yield (batch, steps, heads, size) to (batch, steps, features)."""
-            return self.projections[3](ops.reshape(attended, (-1, steps, features)))
+        def joined(self, attended, inputs):
+            """Map what heads yield (batch, steps, heads, size) to the shape of the inputs (batch, steps, features)."""
+            # TensorFlow forgets the batch in an attention. It would look for it anew in every step.
+            batch = -1 if inputs.shape[0] is None else inputs.shape[0]
+            return self.projections[3](ops.reshape(attended, (batch, inputs.shape[1], features)))
 
         repeated = staticmethod(functools.partial(_repeated, ops, repeats))
 
@@ -112,7 +114,7 @@ def _grouped(keras, layer, rule):
             query, key = self._turned(query), self._turned(key)
             key, value = self.repeated(key), self.repeated(value)
             attended = ops.dot_product_attention(query, key, value, is_causal=settings["causal"])
-            return self.joined(attended, time)
+            return self.joined(attended, inputs)
 
         @staticmethod
         def _turned(values):
@@ -147,8 +149,8 @@ class _OfKeras:
         """Return keys or values as they are, which have as many heads as queries."""
         return values
 
-    def joined(self, attended, _steps):
-        """Map what heads yield (batch, steps, heads, size) to (batch, steps, features)."""
+    def joined(self, attended, _inputs):
+        """Map what heads yield (batch, steps, heads, size) to the shape of the inputs (batch, steps, features)."""
         return self._output(attended)
 
 
