@@ -131,9 +131,10 @@ class NetworkWorkload:
 
         if not outputs:
             raise Failure("the network yields no output")
-        for array in map(numpy.asarray, outputs):
+        for name, array in zip(self.network["outputs"], map(numpy.asarray, outputs)):
             if array.dtype.kind == "f" and numpy.isnan(array).any():
-                raise Diverged("the last outputs are not all numbers: what diverged is no measurement")
+                message = "the output '%s' is not all numbers for what its inputs are drawn from; %s"
+                raise Diverged(message % (name, "give an input that masks others the value 1, as in {value: 1}"))
 
 
 def sha256(network):

@@ -4,6 +4,7 @@ The opset is that of the oldest engine, so that all engines are given the same f
 plans its memory by the shapes that it knows.
 """
 
+import re
 from collections import namedtuple
 
 import numpy
@@ -173,6 +174,8 @@ _GATES = {"lstm": ("ifgo", "iofg"), "gru": ("rzn", "zrn")}
 """Order of the gates in canonical weights, and in those of ONNX. Its names of them are others."""
 _BACKWARD = "backward_"
 """The beginning of names of the weights of the second direction, which in ONNX lie in the tensors of the first."""
+_QUANTISING = re.compile("(Q|Deq)uantizeLinear|(MatMul|Conv)Integer|^Q(Linear|Attention|Gemm)|MatMulNBits")
+"""Operators of networks that compute in whole numbers, of ONNX and of ONNX Runtime."""
 
 
 def _lstm(given):
@@ -304,9 +307,22 @@ def _canonical(kind, name, array, direction):
     return array
 
 
-def opset(path):
-    """Return the opset of a file."""
-    return _opset(onnx.load(path, load_external_data=False))
+def described(path):
+    """Return the facts of a file: its opset, and in what it computes if that is less than float32."""
+    model = onnx.load(path, load_external_data=False)
+    reduced = _reduced(model.graph)
+    return dict({"opset": _opset(model)}, **({"arithmetic": reduced} if reduced else {}))
+
+
+def _reduced(graph):
+    """Return `int8` for a graph with operators of quantisation, `float16` or `bfloat16` for one with such tensors."""
+    if any(_QUANTISING.search(node.op_type) for node in graph.node):
+        return "int8"
+    kinds = {each.data_type for each in graph.initializer}
+    kinds.update(each.type.tensor_type.elem_type for each in list(graph.input) + list(graph.output))
+    kinds.update(each.i for node in graph.node if node.op_type == "Cast" for each in node.attribute)
+    names = (("float16", onnx.TensorProto.FLOAT16), ("bfloat16", getattr(onnx.TensorProto, "BFLOAT16", None)))
+    return next((name for name, kind in names if kind in kinds), None)
 
 
 def opset_of(content):
@@ -315,4 +331,4 @@ def opset_of(content):
 
 
 def _opset(model):
-    return max(each.version for each in model.opset_import if each.domain in ("", "ai.onnx"))
+    return max([each.version for each in model.opset_import if each.domain in ("", "ai.onnx")], default=0)

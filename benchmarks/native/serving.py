@@ -286,5 +286,5 @@ class _NetworkSession(_Session):
         """Return the facts of the engine, of the file, and of its first output."""
         kind = self.step(self.batches[0])[0].dtype.name
         # The file is read here, once memory was measured, as reading takes more of it than some engines.
-        file = {"opset": onnx.opset(self._workload.path), "sha256": self._workload.model_sha256}
+        file = dict(onnx.described(self._workload.path), sha256=self._workload.model_sha256)
         return dict({"layout": None, "device": "cpu", "onnx": file}, **self._engine.facts(kind))

@@ -90,13 +90,29 @@ def _of_network(request, enter):
         "counted": [],
         "weights": {},
         "network": workload.fed_sha256,
-        "outputs": {name: tensor(array) for name, array in zip(workload.network["outputs"], outputs)},
+        "outputs": dict(_outputs(workload.network["outputs"], outputs)),
         "lacking": [features.TRAINING],
         "first_loss": None,
         "losses": {},
         "gradients": {},
         "facts": process.facts(request, workload, session),
     }
+
+
+def _outputs(names, arrays):
+    """Yield each output by name, and the places where it masks what it does not score as one of their own.
+
+    A mask is infinite, or the least number of the type. Beside it nothing else of the output would count.
+    """
+    import numpy
+
+    for name, array in zip(names, map(numpy.asarray, arrays)):
+        masked = numpy.zeros(array.shape, bool)
+        if array.dtype.kind == "f":
+            masked = numpy.abs(array) > 0.99 * numpy.finfo(array.dtype).max
+        yield name, tensor(numpy.where(masked, 0, array))
+        if masked.any():
+            yield name + " (masked places)", tensor(masked)
 
 
 def _of_training(request, enter):

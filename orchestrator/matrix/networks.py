@@ -14,6 +14,7 @@ from orchestrator.matrix import file
 from orchestrator.matrix.mistakes import entries
 from orchestrator.modes.parts.settings import Feed, Scaling, Shortening
 from orchestrator.networks import reading
+from orchestrator.networks.drawn_values import Drawn
 from orchestrator.user_files import Network
 
 PARITY_BATCH = 8
@@ -112,7 +113,7 @@ def _read(source: Source, loc: Loc, entry: file.ModelEntry, folder: Path) -> tup
         if (drawn.below is None) == (drawn.value is None)
     ]
     asked = reading.NetworkFeed(
-        entry.dimensions, {name: reading.Drawn(each.below, each.value) for name, each in entry.inputs.items()}
+        entry.dimensions, {name: Drawn(each.below, each.value) for name, each in entry.inputs.items()}
     )
     network, mistakes = reading.read(path, entry.name, asked)
     wrong += [source.mistake((*loc, *each.keys), each.text + _remedy(each)) for each in mistakes]
@@ -127,6 +128,8 @@ def _read(source: Source, loc: Loc, entry: file.ModelEntry, folder: Path) -> tup
     for size in (entry.batch_size or ()) if fixed else ():
         if size != fixed:
             text = f"the file has a fixed batch of {fixed}, not {size}; export it with a dynamic axis"
+            if network and network.batch:  # an axis of a given size is a multiple of the batch
+                text = f"the sizes of its axes allow a batch of {fixed}, not {size}; give it an entry of its own"
             wrong.append(source.mistake((*loc, "batch_size"), text))
     return network, wrong
 

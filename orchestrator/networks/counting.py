@@ -15,6 +15,8 @@ _SMALL = 4096
 """Values up to which a tensor may decide a shape, so that it is kept for the inference of shapes."""
 _ONNX = ("", "ai.onnx")
 _CONTROL = ("If", "Loop", "Scan")
+_UNCOUNTED = ("Attention", "DeformConv")
+"""Operators that multiply, and are not counted here."""
 Shape = tuple[int, ...] | None
 _Shapes = Sequence[Shape]
 
@@ -25,8 +27,14 @@ def multiply_adds(model: onnx.ModelProto, sizes: Mapping[str, int]) -> int | Non
     `sizes` are those of the dynamic axes by name. Returns None where the graph does not tell: in operators that are
     not ONNX's own, in loops and conditions, and where no shape can be inferred.
     """
-    flat = inlined(model)
-    if any(node.domain not in _ONNX or node.op_type in (*_CONTROL, "Attention") for node in flat.graph.node):
+    try:
+        return _counted(inlined(model), sizes)
+    except Exception:  # what ONNX cannot infer, engines may run; each release says it in its own way
+        return None
+
+
+def _counted(flat: onnx.ModelProto, sizes: Mapping[str, int]) -> int | None:
+    if any(node.domain not in _ONNX or node.op_type in (*_CONTROL, *_UNCOUNTED) for node in flat.graph.node):
         return None
     shapes = inferred(flat, sizes)
     total = 0
@@ -34,10 +42,7 @@ def multiply_adds(model: onnx.ModelProto, sizes: Mapping[str, int]) -> int | Non
         counted = _COUNTED.get(node.op_type)
         if counted:
             taken = [shapes.get(name) for name in node.input]
-            try:
-                total += counted(node, taken, [shapes.get(name) for name in node.output])
-            except (TypeError, IndexError, KeyError):  # a shape is None, or shorter than the operator needs
-                return None
+            total += counted(node, taken, [shapes.get(name) for name in node.output])
     return total
 
 

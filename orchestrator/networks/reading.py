@@ -14,29 +14,16 @@ from typing import TYPE_CHECKING
 from orchestrator import limits
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.files import problem_of_path, size_and_sum
-from orchestrator.networks import counting, tensors
+from orchestrator.networks import axes, counting, drawn_values, tensors
+from orchestrator.networks.axes import Dims
+from orchestrator.networks.drawn_values import KINDS, Drawn
 from orchestrator.user_files import Network, NetworkInput, ScriptFile
 
 if TYPE_CHECKING:
     import onnx
 
-KINDS = {
-    "FLOAT": "float32", "DOUBLE": "float64", "FLOAT16": "float16", "INT8": "int8", "UINT8": "uint8",
-    "INT16": "int16", "UINT16": "uint16", "INT32": "int32", "UINT32": "uint32", "INT64": "int64", "UINT64": "uint64",
-    "BOOL": "bool",
-}  # fmt: skip
-"""Types of inputs that can be drawn, as ONNX and as NumPy name them."""
-_REAL = ("float16", "float32", "float64")
-Dims = tuple[int | str, ...]
-"""Sizes of the axes of a value; the name of one that is dynamic."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The values of an input, as a matrix asks for them."""
-
-    below: int | None = None
-    value: float | None = None
+_UNSEEN = ("!STRING", "!sequence_type", "!map_type", "!optional_type", "!sparse_tensor_type")
+"""Types of outputs that cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +86,12 @@ class _Reader:
         self._values = [value for value in model.graph.input if value.name not in held]
         self._dims = {value.name: _dims(value) for value in self._values}
         self._kinds = {value.name: _kind(value) for value in self._values}
-        self._batch = self._batch_axis()
+        self._batch = axes.batch_axis(self._dims, asked.dimensions)
 
     def mistakes(self) -> Iterator[NetworkMistake]:
         """Yield every mistake of the file, and of what the entry says of it."""
         yield from self._mistakes_of_file()
+        yield from self._mistakes_of_types()
         yield from self._mistakes_of_dimensions()
         yield from self._mistakes_of_inputs()
 
@@ -124,13 +112,21 @@ class _Reader:
             problem = _problem_of_location(self._path, location)
             if problem:
                 yield NetworkMistake(("file",), f"it has tensors in the file {location!r}, which {problem}")
-        for name, kind in self._kinds.items():
-            if kind.startswith("!"):
-                yield NetworkMistake(("file",), f"its input {name!r} is of the type {kind[1:]}, which cannot be drawn")
         paths = [self._path, *(self._path.parent / each for each in self._external())]
         size_bytes = sum(path.stat().st_size for path in paths if path.is_file())
         if len(paths) > limits.MAX_NETWORK_FILES or size_bytes > limits.MAX_NETWORK_BYTES:
             yield _too_large()
+
+    def _mistakes_of_types(self) -> Iterator[NetworkMistake]:
+        for name, kind in self._kinds.items():
+            if kind.startswith("!"):
+                text = f"its input {name!r} is of the type {kind[1:]}, which cannot be drawn"
+                yield NetworkMistake(("file",), f"{text}; export it with tensors of numbers alone")
+        for value in self._model.graph.output:
+            if (kind := _kind(value)) in _UNSEEN:
+                text = f"its output {value.name!r} is of the type {kind[1:]}, by which engines cannot be compared"
+                remedy = "export it with tensors of numbers alone (from scikit-learn with zipmap=False)"
+                yield NetworkMistake(("file",), f"{text}; {remedy}")
 
     def _mistakes_of_dimensions(self) -> Iterator[NetworkMistake]:
         named = dict.fromkeys(dim for dims in self._dims.values() for dim in dims if isinstance(dim, str))
@@ -139,6 +135,7 @@ class _Reader:
             if dim not in wanted:
                 known = f"it has {', '.join(map(repr, wanted))}" if wanted else "it has none besides the batch"
                 yield NetworkMistake(("dimensions", dim), f"the network has no dynamic axis {dim!r}; {known}")
+        yield from self._mistakes_of_multiples()
         for dim in wanted:
             if dim not in self._asked.dimensions:
                 where = next(name for name, dims in self._dims.items() if dim in dims)
@@ -146,28 +143,44 @@ class _Reader:
                     ("file",), f"its input {where!r} has a dynamic axis {dim!r} without a size", ("dimensions", dim)
                 )
 
+    def _mistakes_of_multiples(self) -> Iterator[NetworkMistake]:
+        given = self._asked.dimensions
+        wrong = [(dim, times) for dim, times in axes.multiples(self._batch, given) if given[dim] % times]
+        for dim, times in wrong:
+            yield NetworkMistake(("dimensions", dim), f"{given[dim]} is no multiple of {times}")
+        if not wrong and len(sizes := self._batch_sizes()) > 1:
+            text = f"the sizes ask for batches of {' and '.join(map(str, sizes))}; let them agree on one"
+            yield NetworkMistake(("dimensions",), text)
+
+    def _batch_sizes(self) -> list[int]:
+        """Return the batch sizes that sizes of its multiples ask for, in order."""
+        given = self._asked.dimensions
+        return sorted({given[dim] // times for dim, times in axes.multiples(self._batch, given)})
+
     def _mistakes_of_inputs(self) -> Iterator[NetworkMistake]:
         for name, drawn in self._asked.inputs.items():
             kind = self._kinds.get(name)
             if kind is None:
                 hint = did_you_mean(name, tuple(self._kinds))
                 yield NetworkMistake(("inputs", name), f"the network has no input {name!r}{hint}")
-            elif kind in _REAL and drawn.below is not None:
-                yield NetworkMistake(("inputs", name), f"{name!r} takes real numbers; `below` is of whole ones")
+            elif not kind.startswith("!"):
+                for problem in drawn_values.problems(kind, drawn):
+                    yield NetworkMistake(("inputs", name), f"{name!r} {problem}")
         indexed = self._indexed()
         for name, kind in self._kinds.items():
-            is_whole = kind not in {*_REAL, "bool"} and not kind.startswith("!")
+            is_whole = kind != "bool" and not drawn_values.is_real(kind) and not kind.startswith("!")
             if is_whole and name not in self._asked.inputs and name not in indexed:
                 text = f"its input {name!r} takes whole numbers, and nothing says which"
                 yield NetworkMistake(("file",), text, ("inputs", name))
 
     def network(self, name: str) -> Network:
         """Return the network, of a file without a mistake."""
-        batch_size = None if self._batch else self._fixed_batch()
+        allowed = self._batch_sizes() if self._batch else [axes.fixed_batch(self._dims, self._asked.dimensions)]
         files = tuple(
             ScriptFile(each, *size_and_sum(self._path.parent / each)) for each in (self._path.name, *self._external())
         )
         counted = counting.multiply_adds(self._model, self._sizes_of_one_sample())
+        samples = 1 if self._batch else allowed[0]
         return Network(
             name=name,
             entry=self._path.name,
@@ -176,17 +189,16 @@ class _Reader:
             inputs=tuple(self._inputs()),
             outputs=tuple(each.name for each in self._model.graph.output),
             parameters=tensors.parameters(self._model),
-            multiply_adds=None if counted is None else counted // (batch_size or 1),
+            multiply_adds=None if counted is None else counted // (samples or 1),
             batch=self._batch,
-            batch_size=batch_size,
+            batch_size=allowed[0] if allowed else None,
             dimensions=tuple(sorted(self._asked.dimensions.items())),
         )
 
     def _sizes_of_one_sample(self) -> dict[str, int]:
         """Return the sizes of the dynamic axes in a batch of one. What is named as a multiple of it is that many."""
-        sizes = {**self._asked.dimensions, tensors.BATCH: 1, self._batch or tensors.BATCH: 1}
-        multiples = {dim: _multiple(dim, self._batch) for dim in self._asked.dimensions} if self._batch else {}
-        return sizes | {dim: times for dim, times in multiples.items() if times}
+        sizes = {tensors.BATCH: 1, **self._asked.dimensions, **({self._batch: 1} if self._batch else {})}
+        return sizes | dict(axes.multiples(self._batch, self._asked.dimensions))
 
     def _opset(self) -> int:
         return max((each.version for each in self._model.opset_import if each.domain in {"", "ai.onnx"}), default=0)
@@ -198,18 +210,6 @@ class _Reader:
             shape = tuple(None if dim == self._batch else sizes[dim] if isinstance(dim, str) else dim for dim in dims)
             below = drawn.below if drawn.below is not None else None if drawn.value is not None else indexed.get(name)
             yield NetworkInput(name, kind, shape, 2 if kind == "bool" and drawn.value is None else below, drawn.value)
-
-    def _batch_axis(self) -> str | None:
-        """Return the dynamic axis that is the batch: the first one that leads an input and has no given size."""
-        for dims in self._dims.values():
-            if dims and isinstance(dims[0], str) and dims[0] not in self._asked.dimensions:
-                return dims[0]
-        return None
-
-    def _fixed_batch(self) -> int:
-        """Return the size of the first axis of the first input. A network of scalars has one sample."""
-        first = next(iter(self._dims.values()))[:1]
-        return 1 if not first else self._asked.dimensions[first[0]] if isinstance(first[0], str) else first[0]
 
     def _external(self) -> tuple[str, ...]:
         """Return the files, relative to the ONNX file, in which tensors are stored, each once."""
@@ -242,13 +242,6 @@ def _kind(value: onnx.ValueInfoProto) -> str:
         return f"!{value.type.WhichOneof('value') or 'unknown'}"
     name: str = onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type)
     return KINDS.get(name, f"!{name}")
-
-
-def _multiple(dim: str, batch: str) -> int:
-    """Return how many times the batch an axis is by its name, such as `2*batch`, or 0 for any other name."""
-    factors = dim.replace(" ", "").split("*")
-    numbers = [int(each) for each in factors if each.isdecimal()]
-    return numbers[0] if sorted(factors) == sorted([batch, *map(str, numbers)]) and len(numbers) == 1 else 0
 
 
 def _is_circular(graph: onnx.GraphProto) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FULL_PRECISION: Final = "fp32"
 UNQUANTISED: Final = "none"
 NOISE: Final = 1e-5
-"""Share of the norm of all tensors together below which a tensor is rounding; two such tensors are equal."""
+"""Share of the norm of all gradients together below which that of one tensor is rounding; two such are equal."""
 
 
 def quantisation(options: Options) -> str:
@@ -61,8 +61,15 @@ class ParitySide:
 
     @property
     def precision(self) -> str:
-        """Return the precision that the options set."""
-        return str(dict(self.options).get("precision", FULL_PRECISION))
+        """Return the precision that the options set, or that of the side's own file if it has less."""
+        asked = str(dict(self.options).get("precision", FULL_PRECISION))
+        return asked if asked != FULL_PRECISION else self._arithmetic
+
+    @property
+    def _arithmetic(self) -> str:
+        """Return what an exported network computes in, as its file says."""
+        file = self.result.facts.get("onnx") if self.result and self.result.network else None
+        return str(file.get("arithmetic", FULL_PRECISION)) if isinstance(file, Mapping) else FULL_PRECISION
 
     @property
     def quantisation(self) -> str:
@@ -77,12 +84,12 @@ class ParitySide:
         """
         if self.result is None:
             return {}
-        logits = {"logits": self.result.inferred} if self.result.inferred else self.result.outputs
+        inferred, outputs = self.result.inferred, self.result.outputs
         return {
             **({"unquantised": Stack.of({"logits": self.result.quantised.logits})} if self.result.quantised else {}),
             "weights": Stack.of(self.result.weights),
             "gradients": Stack.of(self.result.gradients),
-            "logits": Stack.of(logits),
+            "logits": Stack.of({"logits": inferred}) if inferred else Stack.of(outputs, noise=0.0),
         }
 
     @cached_property
@@ -144,9 +151,11 @@ class Stack:
     lengths: tuple[int, ...]
     values: "npt.NDArray[np.float64]"
     norms: "npt.NDArray[np.float64]"
+    noise: float = NOISE
+    """Share of the norm of all tensors up to which one is rounding. Outputs of a network have units of their own: 0."""
 
     @classmethod
-    def of(cls, tensors: Mapping[str, Tensor]) -> "Stack":
+    def of(cls, tensors: Mapping[str, Tensor], noise: float = NOISE) -> "Stack":
         """Lay tensors out in the order of their names."""
         import numpy as np  # noqa: PLC0415 - takes a fifth of a second, and only comparisons need it
 
@@ -156,6 +165,7 @@ class Stack:
             tuple(len(tensors[name].sketch) for name in names),
             np.array([value for name in names for value in tensors[name].sketch], dtype=np.float64),
             np.array([tensors[name].norm for name in names], dtype=np.float64),
+            noise,
         )
 
     def apart(self, other: "Stack") -> "npt.NDArray[np.float64]":
@@ -169,7 +179,7 @@ class Stack:
         starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)
         distances = np.sqrt(np.add.reduceat((self.values - other.values) ** 2, starts))
         largest = np.maximum(self.norms, other.norms)
-        significant = largest > NOISE * float(np.sqrt(np.sum(largest**2)))
+        significant = largest > self.noise * float(np.sqrt(np.sum(largest**2)))
         relative: npt.NDArray[np.float64] = np.divide(
             distances, largest, out=np.zeros_like(distances), where=significant
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from orchestrator.networks.attributes import KeptAttribute
-    from orchestrator.networks.reading import Drawn
+    from orchestrator.networks.drawn_values import Drawn
     from orchestrator.workflows.networks.anonymise import AnonymiseResult
 
 Network = Annotated[Path, typer.Argument(metavar="FILE", help="The ONNX file.", show_default=False)]
@@ -101,7 +101,11 @@ def anonymise(
 def _sizes(texts: list[str]) -> dict[str, int]:
     """Return sizes by name. Raises `InputError` for a text that is none."""
     pairs = [text.rpartition("=") for text in texts]
-    wrong = [text for text, (name, _, size) in zip(texts, pairs, strict=True) if not name or not size.isdecimal()]
+    wrong = [
+        text
+        for text, (name, _, size) in zip(texts, pairs, strict=True)
+        if not name or not size.isdecimal() or int(size) == 0
+    ]
     if wrong:
         raise InputError(*(f"--dimension {text}: write NAME=SIZE, such as sequence=128" for text in wrong))
     return {name: int(size) for name, _, size in pairs}
@@ -124,7 +128,7 @@ def _drawn(texts: list[str]) -> "dict[str, Drawn]":
 
 def _drawn_one(kind: str, number: str) -> "Drawn":
     """Return what an input is drawn from. Raises `ValueError` for another kind, or for what is no number."""
-    from orchestrator.networks.reading import Drawn
+    from orchestrator.networks.drawn_values import Drawn
 
     if kind == "below":
         return Drawn(below=int(number))
@@ -149,8 +153,9 @@ def _show(result: "AnonymiseResult") -> None:
     if made.attributes:
         console.print(_attributes(made.attributes))
     names = {**made.inputs, **made.outputs, **made.axes}
-    console.print(f"names now: {', '.join(f'{old} → {new}' for old, new in names.items())}", markup=False)
-    console.print(f"{len(made.replaced)} tensors replaced, {len(made.kept)} kept; {result.shapes} shapes as before")
+    console.print(f"names now: {', '.join(f'{old} → {new}' for old, new in names.items() if old != new)}", markup=False)
+    shapes = f"{result.shapes} of {result.values} shapes as before"
+    console.print(f"{len(made.replaced)} tensors replaced, {len(made.kept)} kept; {shapes}")
     if result.engine:
         console.print(_speed(result), markup=False)
     console.print(f"written: {result.file}", markup=False)

@@ -11,7 +11,7 @@ from orchestrator import limits
 from orchestrator.domain import Plan
 from orchestrator.files import problem_of_path
 from orchestrator.matrix.values import kinds
-from orchestrator.networks.reading import KINDS
+from orchestrator.networks.drawn_values import KINDS
 from orchestrator.user_files import Network, NetworkInput
 
 _SUM = re.compile(r"[0-9a-f]{64}")

@@ -53,7 +53,9 @@ class AnonymisedNetworkData(TypedDict):
     outputs: dict[str, str]
     axes: dict[str, str]
     shapes: int
-    """Values whose shapes are those of the original."""
+    """Values whose shapes were inferred, and are those of the original."""
+    values: int
+    """All values that the nodes of the network make."""
     speed: ProvedSpeedData | None
     """None if it was not asked for."""
 
@@ -75,6 +77,7 @@ def anonymised_document(result: AnonymiseResult) -> Envelope:
         "outputs": dict(result.anonymised.outputs),
         "axes": dict(result.anonymised.axes),
         "shapes": result.shapes,
+        "values": result.values,
         "speed": _speed(result) if result.engine else None,
     }
     return ANONYMISED_NETWORK.envelope(data)

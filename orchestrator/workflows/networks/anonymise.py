@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.matrix.model import parse_pin
 from orchestrator.networks import anonymise as method
 from orchestrator.networks import counting, tensors
-from orchestrator.networks.reading import Drawn, NetworkFeed, NetworkMistake, example, read
+from orchestrator.networks.drawn_values import Drawn
+from orchestrator.networks.reading import NetworkFeed, NetworkMistake, example, read
 from orchestrator.networks.refusals import Choices, refusals
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
@@ -81,6 +82,8 @@ class AnonymiseResult:
     anonymised: method.Anonymised
     shapes: int
     """Values whose shapes were inferred, and are those of the original."""
+    values: int
+    """All values that the nodes of the network make."""
     engine: str = ""
     """The pin of the engine that was asked for the speed; empty if none was."""
     run: str = ""
@@ -99,6 +102,10 @@ def anonymise(options: AnonymiseOptions, host: Host) -> AnonymiseResult:
     Example: `anonymise(AnonymiseOptions(file=Path("ours.onnx"), speed=False), this_host()).file`
     """
     network = _read(options)
+    if network.batch_size and options.batch_size not in {None, network.batch_size}:
+        raise InputError(
+            f"--batch-size {options.batch_size}: the network takes batches of {network.batch_size} alone; leave it out"
+        )
     output = _output(options)
     engine = _engine(options, shipped_catalog()) if options.speed else ""
     original = method.prepared(_loaded(options.file))
@@ -110,11 +117,13 @@ def anonymise(options: AnonymiseOptions, host: Host) -> AnonymiseResult:
         why = "which is a fault of this program; nothing is written"
         raise InputError(*(f"{options.file}: {line}, {why}" for line in lines))
     shapes = _same_shapes(options, original, made, network)
+    values = len(_outputs(original))
     _write(made.model, output)
     if not options.speed:
-        return AnonymiseResult(output, made, shapes)
-    run, speed = _speed(options, engine, output, made, host)
-    return AnonymiseResult(output, made, shapes, engine, run, speed)
+        return AnonymiseResult(output, made, shapes, values)
+    batch_size = options.batch_size or network.batch_size
+    run, speed = _speed(replace(options, batch_size=batch_size), engine, output, made, host)
+    return AnonymiseResult(output, made, shapes, values, engine, run, speed)
 
 
 def _read(options: AnonymiseOptions) -> Network:
@@ -165,7 +174,9 @@ def _loaded(path: Path) -> onnx.ModelProto:
 
     try:
         onnx.checker.check_model(str(path))
-        model = onnx.load(str(path))
+        # Functions are inlined before tensors beside the file are read, as 2 GiB is the most that can be one message.
+        model = counting.inlined(onnx.load(str(path), load_external_data=False))
+        onnx.load_external_data_for_model(model, str(path.parent))
         for tensor in tensors.every(model.graph):
             onnx.checker.check_tensor(tensor)
             tensors.require_values(tensor)
@@ -200,7 +211,7 @@ def _beside(path: Path) -> Path:
 
 
 def _write(model: onnx.ModelProto, path: Path) -> None:
-    """Write a network next to its place and rename it. Raises `HostError` if it cannot be written."""
+    """Write a network next to its place, check it, and rename it. Raises `HostError` if it cannot be written."""
     import onnx  # noqa: PLC0415
 
     try:
@@ -208,12 +219,17 @@ def _write(model: onnx.ModelProto, path: Path) -> None:
             draft = Path(folder) / path.name
             if sum(len(each.raw_data) for each in tensors.every(model.graph)) > MOST_BYTES:
                 onnx.save(model, str(draft), save_as_external_data=True, location=_beside(path).name)
-                _beside(draft).replace(_beside(path))
             else:
                 onnx.save(model, str(draft))
+            onnx.checker.check_model(str(draft))
+            if _beside(draft).exists():
+                _beside(draft).replace(_beside(path))
             draft.replace(path)
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}") from error
+    except onnx.checker.ValidationError as error:
+        why = f"it would be no sound network any more: {str(error).splitlines()[0]}"
+        raise InputError(f"{path}: {why}, which is a fault of this program; nothing is written") from error
 
 
 def _speed(

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from parity_results import GRADIENTS, LAYERS, MXNET, TORCH, layers, result, scaled, side, tensor, unchecked
 
+from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, matrix, pair
 from orchestrator.domain import Framework, Mode
 from orchestrator.results.parity.contract import NativeLayer
 from tests.unit.analysis.judged_pairs import judged
 
+ONNX_RUNTIME, OPENVINO = (Framework(name, "1", python="3.12") for name in ("onnxruntime", "openvino"))
 BATCH_NORM = NativeLayer(name="batch_norm_1", shape=(8, 24, 24), parameters=16)
 
 
@@ -287,3 +289,43 @@ def test_a_matrix_is_symmetric_with_an_empty_diagonal() -> None:
     assert all(found[i][j] is found[j][i] for i in range(3) for j in range(3))
     assert found[0][1] is not None
     assert found[0][1].work is WorkParity.SAME
+
+
+def network_answer(framework: Framework, arithmetic: str = "", **outputs: Any) -> ParitySide:
+    """The answer of an engine about an exported network."""
+    nothing = {key: {} for key in ("weights", "gradients", "losses")} | dict.fromkeys(("layers", "counted"), ())
+    nothing |= dict.fromkeys(("logits", "inferred", "first_loss", "optimizer"))
+    facts = {"onnx": {"opset": 13, **({"arithmetic": arithmetic} if arithmetic else {})}}
+    return side(framework, **nothing, lacking=("training",), network="a" * 64, outputs=outputs, facts=facts)
+
+
+BOXES = tensor(1e6, -2e6)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [(1.0, WorkParity.SAME), (1.0002, WorkParity.NOT_COMPARABLE), (2.0, WorkParity.NOT_COMPARABLE)],
+)
+def test_each_output_of_a_network_is_compared_by_its_own_size(scores: float, expected: WorkParity) -> None:
+    """Scores beside boxes in pixels are a millionth of them, and count as much."""
+    one = network_answer(ONNX_RUNTIME, boxes=BOXES, scores=tensor(1.0, 0.5))
+    other = network_answer(OPENVINO, boxes=BOXES, scores=tensor(scores, 0.5 * scores))
+
+    found = pair(one, other, Mode.INFER)
+
+    assert found.work is expected, found.reason
+    assert found.reason.startswith("scores: ") == (expected is WorkParity.NOT_COMPARABLE)
+
+
+@pytest.mark.parametrize("arithmetic", ["float16", "int8"])
+@pytest.mark.parametrize(("apart", "expected"), [(0.05, WorkParity.SAME), (0.2, WorkParity.NOT_COMPARABLE)])
+def test_a_file_that_computes_in_less_has_the_wide_bars(arithmetic: str, apart: float, expected: WorkParity) -> None:
+    one = network_answer(ONNX_RUNTIME, arithmetic, scores=tensor(1.0, 0.5))
+    other = network_answer(OPENVINO, arithmetic, scores=tensor(1.0 + apart, 0.5 * (1 + apart)))
+
+    found = pair(one, other, Mode.INFER)
+
+    assert found.work is expected, found.reason
+    assert expected is not WorkParity.SAME or found.note == (
+        f"both in {arithmetic}: held to the wide bars of reduced precision"
+    )

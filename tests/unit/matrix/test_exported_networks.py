@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from onnx import TensorProto, helper
 
 from orchestrator import catalog, matrix, planning
 from orchestrator.domain import Plan
@@ -151,6 +152,21 @@ def test_a_fixed_batch_beyond_what_is_planned_is_a_mistake(
     (line,) = refusal(folder, known, models, "  - {name: large, file: nets/large.onnx}")
 
     assert "a fixed batch of 5,000; export it with one of 4,096 at most" in line
+
+
+def test_a_multiple_of_the_batch_allows_one_batch_size(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    model = exported.image_network()
+    model.graph.input.append(helper.make_tensor_value_info("pairs", TensorProto.FLOAT, ["2*batch", 4]))
+    exported.saved(model, folder / "nets" / "two.onnx")
+    entry = "{name: two, file: nets/two.onnx, dimensions: {2*batch: 8}}"
+
+    (cell,) = planned(
+        folder, known, models, f"version: 1\nframeworks: [onnxruntime==1.20.1]\nmodes: [infer]\nmodels: [{entry}]\n"
+    ).cells
+    (line,) = refusal(folder, known, models, f"  - {entry[:-1]}, batch_size: 8}}")
+
+    assert (cell.workload.batch_size, cell.parity_batch) == (4, 4)
+    assert line.endswith("the sizes of its axes allow a batch of 4, not 8; give it an entry of its own")
 
 
 def test_networks_are_among_the_models_of_a_matrix(folder: Path, models: Models) -> None:

@@ -10,7 +10,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from orchestrator import limits
-from orchestrator.networks.reading import Drawn, NetworkFeed, read
+from orchestrator.networks.drawn_values import Drawn
+from orchestrator.networks.reading import NetworkFeed, read
 from orchestrator.user_files import Network, NetworkInput
 from tests import exported
 
@@ -141,7 +142,107 @@ def test_a_text_input_cannot_be_drawn(tmp_path: Path) -> None:
 
     (mistake,) = mistakes(exported.saved(model, tmp_path / "ours.onnx"))
 
-    assert mistake == "file: its input 'name' is of the type STRING, which cannot be drawn"
+    assert mistake == (
+        "file: its input 'name' is of the type STRING, which cannot be drawn; export it with tensors of numbers alone"
+    )
+
+
+def test_outputs_by_which_engines_cannot_be_compared_are_mistakes(tmp_path: Path) -> None:
+    """Scikit-learn's exporter adds the probabilities as a sequence of maps, unless it is told not to."""
+    model = exported.image_network()
+    probabilities = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+    model.graph.output.add(name="odds", type=helper.make_sequence_type_proto(probabilities))
+    model.graph.output.append(helper.make_tensor_value_info("label", TensorProto.STRING, ["batch"]))
+
+    first, second = mistakes(exported.saved(model, tmp_path / "ours.onnx"))
+
+    assert first.startswith("file: its output 'odds' is of the type sequence_type, by which engines cannot be compared")
+    assert first.endswith("(from scikit-learn with zipmap=False)")
+    assert second.startswith("file: its output 'label' is of the type STRING")
+
+
+def recurrent_network() -> onnx.ModelProto:
+    """A product over inputs with the steps first, as recurrent networks have them."""
+    shape = ["time", "batch", 4]
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["steps", "weight"], ["states"])],
+        "recurrent",
+        [helper.make_tensor_value_info("steps", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("states", TensorProto.FLOAT, shape)],
+        [onnx.numpy_helper.from_array(np.ones((4, 4), "float32"), "weight")],
+    )
+    return exported.model_of(graph)
+
+
+def test_the_axis_called_batch_is_the_batch_in_any_place(tmp_path: Path) -> None:
+    path = exported.saved(recurrent_network(), tmp_path / "ours.onnx")
+
+    found = network(path, NetworkFeed({"time": 50}))
+    fixed = network(path, NetworkFeed({"time": 50, "batch": 2}))
+
+    assert mistakes(path) == ["file: its input 'steps' has a dynamic axis 'time' without a size"]
+    assert (found.batch, found.batch_size, found.inputs[0].shape) == ("batch", None, (50, None, 4))
+    assert (fixed.batch, fixed.batch_size, fixed.inputs[0].shape) == (None, 2, (50, 2, 4))
+    assert found.multiply_adds == fixed.multiply_adds == 50 * 4 * 4, "of one sample"
+
+
+@pytest.mark.parametrize(
+    ("mask", "says"),
+    [
+        (Drawn(below=0), "'mask' takes int64; `below` is from 1 to 9223372036854775808, not 0"),
+        (Drawn(value=0.5), "'mask' takes int64, whole numbers from -9223372036854775808 to 9223372036854775807"),
+        (Drawn(value=float("nan")), "'mask' takes a number as `value`, not nan"),
+    ],
+)
+def test_values_that_an_input_cannot_have_are_mistakes(tmp_path: Path, mask: Drawn, says: str) -> None:
+    path = exported.saved(exported.text_network(), tmp_path / "ours.onnx")
+
+    (mistake,) = mistakes(path, NetworkFeed({"length": 12}, {"mask": mask}))
+
+    assert mistake.startswith(f"inputs.mask: {says}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn", "is_fine"),
+    [
+        (TensorProto.UINT8, Drawn(below=256), True),
+        (TensorProto.UINT8, Drawn(below=257), False),
+        (TensorProto.UINT8, Drawn(value=-1), False),
+        (TensorProto.INT8, Drawn(value=-128), True),
+        (TensorProto.BOOL, Drawn(value=1), True),
+        (TensorProto.BOOL, Drawn(value=2), False),
+        (TensorProto.FLOAT16, Drawn(value=0.5), True),
+    ],
+)
+def test_values_fit_the_type_of_an_input(tmp_path: Path, kind: int, drawn: Drawn, is_fine: bool) -> None:
+    model = exported.image_network()
+    model.graph.input.append(helper.make_tensor_value_info("given", kind, ["batch"]))
+
+    _, wrong = read(exported.saved(model, tmp_path / "ours.onnx"), "ours", NetworkFeed(inputs={"given": drawn}))
+
+    assert (wrong == ()) == is_fine
+
+
+def test_operators_that_are_not_counted_leave_multiply_adds_open(tmp_path: Path) -> None:
+    shapes = {"x": [1, 3, 4, 4], "w": [6, 3, 3, 3], "offset": [1, 18, 2, 2]}
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    node = helper.make_node("DeformConv", list(shapes), ["y"], kernel_shape=[3, 3])
+    graph = helper.make_graph([node], "one", values, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+
+    found = network(exported.saved(exported.model_of(graph, opset=19), tmp_path / "one.onnx"))
+
+    assert found.multiply_adds is None
+
+
+def test_a_graph_whose_shapes_contradict_each_other_is_still_a_network(tmp_path: Path) -> None:
+    """An engine may run it, or say what is wrong with it; it has no count of multiply-adds."""
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("x", [2, 3]), ("w", [5, 7]))
+    ]
+    node = helper.make_node("Einsum", ["x", "w"], ["y"], equation="ij,jk,kl->il")
+    graph = helper.make_graph([node], "one", values, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+
+    assert network(exported.saved(exported.model_of(graph), tmp_path / "one.onnx")).multiply_adds is None
 
 
 @pytest.mark.parametrize(
@@ -240,4 +341,21 @@ def test_a_multiple_of_the_batch_counts_once_a_sample(tmp_path: Path, axis: str)
     )
 
     assert [each.shape for each in found.inputs] == [(None, 4), (16, 4)]
+    assert (found.batch, found.batch_size) == ("batch", 8), "the one batch size that the size of the multiple allows"
     assert found.multiply_adds == 3 * 4 * 4
+
+
+def test_a_multiple_of_the_batch_is_divided_evenly(tmp_path: Path) -> None:
+    dims = {"left": ["batch", 4], "right": ["2*batch", 4], "third": ["3*batch", 4]}
+    graph = helper.make_graph(
+        [helper.make_node("Identity", [name], [f"{name}_out"]) for name in dims],
+        "three",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in dims.items()],
+        [helper.make_tensor_value_info(f"{name}_out", TensorProto.FLOAT, shape) for name, shape in dims.items()],
+    )
+    path = exported.saved(exported.model_of(graph), tmp_path / "ours.onnx")
+
+    assert mistakes(path, NetworkFeed({"2*batch": 7, "3*batch": 9})) == ["dimensions.2*batch: 7 is no multiple of 2"]
+    assert mistakes(path, NetworkFeed({"2*batch": 8, "3*batch": 9})) == [
+        "dimensions: the sizes ask for batches of 3 and 4; let them agree on one"
+    ]

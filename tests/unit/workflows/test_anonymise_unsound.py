@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
 from orchestrator.api import this_host
 from orchestrator.errors import InputError
+from orchestrator.networks import counting
+from orchestrator.workflows.networks import anonymise as workflow
 from orchestrator.workflows.networks.anonymise import AnonymiseOptions, anonymise
 from tests import exported
 
@@ -99,4 +102,51 @@ def test_an_axis_of_nothing_beside_a_named_batch_stays(tmp_path: Path) -> None:
 
     made = anonymise(AnonymiseOptions(file=file, speed=False), this_host())
 
-    assert made.shapes == 5
+    assert (made.shapes, made.values) == (5, 5)
+
+
+def test_a_large_network_has_its_tensors_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No message of protobuf holds more than 2 GiB, so that nothing of such a network may be made one."""
+    weight = onnx.numpy_helper.from_array(np.random.default_rng(0).normal(size=(32, 32)).astype("float32"), "weight")
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 32]) for name in ("x", "y")]
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "weight"], ["y"])], "large", ends[:1], ends[1:], [weight]
+    )
+    file = exported.saved(exported.model_of(graph), tmp_path / "ours.onnx", beside=True)
+    monkeypatch.setattr(workflow, "MOST_BYTES", 100)
+    # The checker refuses models of more than that, which it is given as values, and reads files of any size.
+    monkeypatch.setattr(onnx.checker, "MAXIMUM_PROTOBUF", 100)
+
+    made = anonymise(AnonymiseOptions(file=file, speed=False), this_host())
+
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "ours.onnx", "ours.onnx.data", "ours-anonymous.onnx", "ours-anonymous.onnx.data",
+    }  # fmt: skip
+    again = onnx.load(str(made.file))
+    assert [tuple(each.dims) for each in again.graph.initializer] == [
+        tuple(each.dims) for each in onnx.load(str(file)).graph.initializer
+    ]
+
+
+def test_functions_are_inlined_before_tensors_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = exported.image_network()
+    model.functions.append(
+        helper.make_function(
+            "acme", "Twice", ["x"], ["y"], [helper.make_node("Add", ["x", "x"], ["y"])], [helper.make_opsetid("", 13)]
+        )
+    )
+    model.opset_import.append(helper.make_opsetid("acme", 1))
+    model.graph.node[1].op_type, model.graph.node[1].domain = "Twice", "acme"
+    file = exported.saved(model, tmp_path / "ours.onnx", beside=True)
+    inlined, held = counting.inlined, []
+
+    def counted(model: onnx.ModelProto) -> onnx.ModelProto:
+        held.append(sum(len(each.raw_data) for each in model.graph.initializer))
+        return inlined(model)
+
+    monkeypatch.setattr(counting, "inlined", counted)
+
+    made = anonymise(AnonymiseOptions(file=file, speed=False), this_host())
+
+    assert "Add" in {node.op_type for node in onnx.load(str(made.file)).graph.node}
+    assert held[:2] == [16, 16], "the shape of a reshape alone, which lies in the file itself"

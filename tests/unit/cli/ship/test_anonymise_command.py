@@ -16,6 +16,7 @@ def place(tmp_path: Path) -> Path:
     """A folder with two networks."""
     exported.saved(exported.image_network(), tmp_path / "ours.onnx")
     exported.saved(exported.text_network(), tmp_path / "words.onnx")
+    exported.saved(exported.image_network(4), tmp_path / "four.onnx")
     (tmp_path / "there.onnx").touch()
     return tmp_path
 
@@ -34,6 +35,10 @@ def place(tmp_path: Path) -> Path:
             ("ours.onnx", "--input", "mask=7"),
             "--input mask=7: write NAME=below:N or NAME=value:V, such as mask=value:1",
         ),
+        (("words.onnx", "--dimension", "length=0"), "--dimension length=0: write NAME=SIZE, such as sequence=128"),
+        (("words.onnx", "--dimension", "length=4", "--input", "mask=below:0"), "`below` is from 1 to"),
+        (("words.onnx", "--dimension", "length=4", "--input", "mask=value:nan"), "a number as `value`, not nan"),
+        (("four.onnx", "--batch-size", "8"), "--batch-size 8: the network takes batches of 4 alone; leave it out"),
         (("ours.onnx", "-o", "there.onnx"), "there.onnx: is there already; name another file with --output"),
         (("ours.onnx", "-o", "no/made.onnx"), "no: no such folder; create it first"),
         (("ours.onnx", "--engine", "torch==2.13.0"), "name an engine that runs ONNX files: onnxruntime==VERSION or"),
@@ -60,8 +65,8 @@ def test_every_tensor_is_listed_with_the_reason(command: Program, place: Path) -
     assert ["stem.weight", "8×3×3×3", "replaced", "input", "1", "of", "Conv"] in rows
     assert ["flat", "2", "kept", "input", "1", "of", "Reshape"] in rows
     assert ["Conv.kernel_shape", "3,", "3", "1"] in rows
-    assert "4 tensors replaced, 1 kept; 5 shapes as before" in shown
-    assert "image → input_0, scores → output_0, batch → axis_0" in shown
+    assert "4 tensors replaced, 1 kept; 5 of 5 shapes as before" in shown
+    assert "image → input_0, scores → output_0\n" in shown, "an axis that is called batch stays so"
     made = onnx.load(place / "ours-anonymous.onnx")
     assert [value.name for value in made.graph.input] == ["input_0"]
 
