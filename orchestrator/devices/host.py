@@ -42,6 +42,8 @@ class Inventory:
     """As the kernel names it; None where it does not."""
     gpu_fault: str = ""
     """The fault of the driver, or of GPUs that it has lost, in one line; empty if it has none."""
+    is_part: bool = False
+    """True if the host has more CPUs than this process may use, as below `taskset`."""
 
 
 def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
@@ -49,14 +51,15 @@ def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
 
     Without a driver there are no GPUs.
     """
-    seen = gpus.look()
+    seen, usable = gpus.look(), tuple(sorted(os.sched_getaffinity(0)))
     return Inventory(
-        cpus=cpus(tuple(sorted(os.sched_getaffinity(0))), sys_cpu),
+        cpus=cpus(usable, sys_cpu),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         gpus=seen.gpus,
         driver=seen.version,
         cpu_model=cpu_model(),
         gpu_fault=seen.fault,
+        is_part=len(usable) < (os.cpu_count() or 1),
     )
 
 
@@ -104,6 +107,8 @@ class Allocation:
     gpus: tuple[Gpu, ...] = ()
     memory_bytes: int | None = None
     """Its share of the host's memory, while others run beside it; None for a cell that has the host to itself."""
+    is_part: bool = False
+    """True if the CPUs are all that this process may use, and the host has more."""
 
     @property
     def is_share(self) -> bool:
@@ -116,8 +121,11 @@ class Allocation:
         return tuple(gpu.uuid for gpu in self.gpus) if self.is_share else ()
 
     def confined_to(self, system: System) -> tuple[int, ...]:
-        """Return the CPUs that a launch must keep to, or none if it may use every CPU of the host."""
-        return self.cpus if self.is_share or system.cpus is not None else ()
+        """Return the CPUs that a launch must keep to, or none if it may use every CPU of the host.
+
+        An engine starts containers beside this process, so that they do not inherit what it may use.
+        """
+        return self.cpus if self.is_share or self.is_part or system.cpus is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +148,7 @@ def allocate(system: System, inventory: Inventory) -> Allocation | NoDevice:
     if system.cpus is not None and system.cpus > len(inventory.cpus):
         return NoDevice(f"{system.name} needs {_count(system.cpus, 'CPU')}; this host has {len(inventory.cpus)}")
     chosen = by_preference(inventory.cpus)[: system.cpus]
-    return Allocation(tuple(sorted(cpu.id for cpu in chosen)), fitting[: system.gpus])
+    return Allocation(tuple(sorted(cpu.id for cpu in chosen)), fitting[: system.gpus], is_part=inventory.is_part)
 
 
 def fits(gpu: Gpu, system: System) -> bool:

@@ -1,5 +1,6 @@
 """The parts of a host, read from files such as the kernel's, and from a driver that may be missing."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -179,3 +180,18 @@ def test_a_host_survives_new_names_and_programs(changes: dict[str, Any]) -> None
     """A host stays itself, whatever its name and programs."""
     assert another_machine(FAR, FAR | changes) is None
     assert another_machine(FAR | changes, FAR) is None
+
+
+@pytest.mark.parametrize(("online", "confined"), [(4, ()), (8, (0, 1, 2, 3))])
+def test_a_process_that_may_use_some_cpus_gives_its_containers_no_others(
+    monkeypatch: pytest.MonkeyPatch, online: int, confined: tuple[int, ...]
+) -> None:
+    """An engine starts them beside this process, so that a system without `cpus` would take every CPU of the host."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr(os, "cpu_count", lambda: online)
+    system = System("cpu")
+
+    allocation = allocate(system, take_inventory())
+
+    assert isinstance(allocation, Allocation)
+    assert allocation.confined_to(system) == confined
