@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks.native import onnx
 from benchmarks.own_models import record
@@ -63,21 +64,25 @@ def main() -> None:
         (folder / "ours.yaml").write_text(matrix)
         run(folder, "run", "-f", "ours.yaml", "--repeats", "1", "--no-parity", *where)
         sides = ("--baseline", BASELINE, "--candidate", CANDIDATE)
-        minutes, ended = run(folder, "regress", "-f", "ours.yaml", *sides, "--json", *where)
+        minutes, ended = run(folder, "regress", "-f", "ours.yaml", *sides, "--until-precise", "--json", *where)
     if ended.returncode not in _JUDGED:
         sys.exit(f"no verdict: status {ended.returncode}\n{ended.stdout}")
     (pair,) = json.loads(ended.stdout)["data"]["pairs"]
-    verdict = next(each["verdict"] for each in pair["metrics"] if each["metric"] == "throughput")
-    print(json.dumps([figure(options, minutes, verdict)]))
+    print(
+        json.dumps([figure(options, minutes, next(each for each in pair["metrics"] if each["metric"] == "throughput"))])
+    )
 
 
-def figure(options: argparse.Namespace, minutes: float, verdict: str) -> dict[str, object]:
-    """Return the figure for the page."""
+def figure(options: argparse.Namespace, minutes: float, judged: dict[str, Any]) -> dict[str, object]:
+    """Return the figure for the page, from what was judged of the throughput."""
     what = f"own-network: {options.model} as one's own file, {BASELINE} → {CANDIDATE}, {options.cpus} CPUs"
+    interval = f"× {judged['ratio']:.3f} ({judged['low']:.3f}–{judged['high']:.3f}), {judged['blocks']} blocks"
     return {
-        "name": what, "text": f"{verdict} after {minutes:.1f} min", "wanted": f"a verdict in {MOST_MINUTES:g} min",
-        "within": minutes <= MOST_MINUTES and verdict != Verdict.INCONCLUSIVE.value,
-    }  # fmt: skip
+        "name": what,
+        "text": f"{judged['verdict']} after {minutes:.1f} min: {interval}",
+        "wanted": f"a verdict in {MOST_MINUTES:g} min",
+        "within": minutes <= MOST_MINUTES and judged["verdict"] != Verdict.INCONCLUSIVE.value,
+    }
 
 
 if __name__ == "__main__":

@@ -78,9 +78,12 @@ def test_anonymous_networks_are_paired_block_by_block(tmp_path: Path) -> None:
     ("minutes", "verdict", "within"), [(9.9, "same", True), (10.1, "same", False), (5.0, "inconclusive", False)]
 )
 def test_own_network_has_a_verdict_in_time(minutes: float, verdict: str, within: bool) -> None:
-    figure = own_network.figure(Namespace(model="lenet", cpus=2), minutes, verdict)
+    judged = {"verdict": verdict, "ratio": 1.0123, "low": 0.99, "high": 1.035, "blocks": 6}
 
-    assert (figure["text"], figure["within"]) == (f"{verdict} after {minutes:.1f} min", within)
+    figure = own_network.figure(Namespace(model="lenet", cpus=2), minutes, judged)
+
+    interval = "× 1.012 (0.990–1.035), 6 blocks"
+    assert (figure["text"], figure["within"]) == (f"{verdict} after {minutes:.1f} min: {interval}", within)
     assert "lenet as one's own file, onnxruntime==1.20.1 → onnxruntime==1.21.1, 2 CPUs" in str(figure["name"])
 
 
