@@ -129,7 +129,7 @@ def test_search_leads_to_the_right_page(questions: Mapping[str, str], page: Page
         box.press("End")
         link = page.locator(".md-search-result__item > a").first
         address = link.get_attribute("href") or ""
-        first[question] = address.partition("/site0/")[2].partition("?")[0].partition("#")[0]
+        first[question] = address.partition(f"/{site.name}/")[2].partition("?")[0].partition("#")[0]
 
     wrong = {question: found for question, found in first.items() if found != questions[question]}
     assert len(questions) - len(wrong) >= ENOUGH, wrong
