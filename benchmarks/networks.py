@@ -133,8 +133,8 @@ class NetworkWorkload:
             raise Failure("the network yields no output")
         for name, array in zip(self.network["outputs"], map(numpy.asarray, outputs)):
             if array.dtype.kind == "f" and numpy.isnan(array).any():
-                message = "the output '%s' is not all numbers for what its inputs are drawn from; %s"
-                raise Diverged(message % (name, "give an input that masks others the value 1, as in {value: 1}"))
+                message = "the output '%s' holds NaN for the inputs that were drawn; %s"
+                raise Diverged(message % (name, "if an input is a mask, write inputs: {NAME: {value: 1}}"))
 
 
 def sha256(network):

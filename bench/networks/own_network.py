@@ -68,9 +68,8 @@ def main() -> None:
     if ended.returncode not in _JUDGED:
         sys.exit(f"no verdict: status {ended.returncode}\n{ended.stdout}")
     (pair,) = json.loads(ended.stdout)["data"]["pairs"]
-    print(
-        json.dumps([figure(options, minutes, next(each for each in pair["metrics"] if each["metric"] == "throughput"))])
-    )
+    judged = next(each for each in pair["metrics"] if each["metric"] == "throughput")
+    print(json.dumps([figure(options, minutes, judged)]))
 
 
 def figure(options: argparse.Namespace, minutes: float, judged: dict[str, Any]) -> dict[str, object]:

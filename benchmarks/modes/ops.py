@@ -9,7 +9,7 @@ import time
 from benchmarks import MEASUREMENT_VERSION, contract, devices, operators, process
 from benchmarks.errors import BadRequest, Diverged, Failure
 from benchmarks.operators import definitions
-from benchmarks.parity.check import tensor
+from benchmarks.parity.tensors import tensor
 from benchmarks.sampling import telemetry
 from benchmarks.timing import timed
 from benchmarks.timing.measure import SYSTEM_CLOCK, percentile

@@ -174,8 +174,8 @@ _GATES = {"lstm": ("ifgo", "iofg"), "gru": ("rzn", "zrn")}
 """Order of the gates in canonical weights, and in those of ONNX. Its names of them are others."""
 _BACKWARD = "backward_"
 """The beginning of names of the weights of the second direction, which in ONNX lie in the tensors of the first."""
-_QUANTISING = re.compile("(Q|Deq)uantizeLinear|(MatMul|Conv)Integer|^Q(Linear|Attention|Gemm)|MatMulNBits")
-"""Operators of networks that compute in whole numbers, of ONNX and of ONNX Runtime."""
+_QUANTISING = re.compile("QuantizeLinear|(MatMul|Conv)Integer|^Q(Linear|Attention|Gemm)|MatMulNBits")
+"""Operators of networks that compute in whole numbers, of ONNX and of ONNX Runtime; not those that store them."""
 
 
 def _lstm(given):
@@ -315,10 +315,14 @@ def described(path):
 
 
 def _reduced(graph):
-    """Return `int8` for a graph with operators of quantisation, `float16` or `bfloat16` for one with such tensors."""
+    """Return `int8` for a graph that quantises values, `float16` or `bfloat16` for one that computes with such tensors.
+
+    Weights that are stored so and cast before they are used are computed with in float32.
+    """
     if any(_QUANTISING.search(node.op_type) for node in graph.node):
         return "int8"
-    kinds = {each.data_type for each in graph.initializer}
+    cast = {name for node in graph.node if node.op_type == "Cast" for name in node.input}
+    kinds = {each.data_type for each in graph.initializer if each.name not in cast}
     kinds.update(each.type.tensor_type.elem_type for each in list(graph.input) + list(graph.output))
     kinds.update(each.i for node in graph.node if node.op_type == "Cast" for each in node.attribute)
     names = (("float16", onnx.TensorProto.FLOAT16), ("bfloat16", getattr(onnx.TensorProto, "BFLOAT16", None)))

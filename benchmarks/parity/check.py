@@ -13,6 +13,7 @@ import time
 from benchmarks import MEASUREMENT_VERSION, contract, definitions, devices, own_models, process, quantisation
 from benchmarks.errors import CannotTrain
 from benchmarks.parity import forked, generated, quantised, timed_steps
+from benchmarks.parity.tensors import tensor, tensors_of_outputs
 from benchmarks.timing import evaluation
 from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.vocabulary.losses import l2_terms
@@ -34,10 +35,6 @@ SMALL = 10_000_000
 
 LOOKS = 3
 """Losses that show whether a dropout changes them. A mask that is drawn once changes none."""
-
-BUCKETS = 1024
-SKETCH_SEED = 20021
-"""The seed of the count sketch. Sketches of another seed cannot be compared with earlier ones."""
 
 
 def check(request, enter):
@@ -90,29 +87,13 @@ def _of_network(request, enter):
         "counted": [],
         "weights": {},
         "network": workload.fed_sha256,
-        "outputs": dict(_outputs(workload.network["outputs"], outputs)),
+        "outputs": dict(tensors_of_outputs(workload.network["outputs"], outputs)),
         "lacking": [features.TRAINING],
         "first_loss": None,
         "losses": {},
         "gradients": {},
         "facts": process.facts(request, workload, session),
     }
-
-
-def _outputs(names, arrays):
-    """Yield each output by name, and the places where it masks what it does not score as one of their own.
-
-    A mask is infinite, or the least number of the type. Beside it nothing else of the output would count.
-    """
-    import numpy
-
-    for name, array in zip(names, map(numpy.asarray, arrays)):
-        masked = numpy.zeros(array.shape, bool)
-        if array.dtype.kind == "f":
-            masked = numpy.abs(array) > 0.99 * numpy.finfo(array.dtype).max
-        yield name, tensor(numpy.where(masked, 0, array))
-        if masked.any():
-            yield name + " (masked places)", tensor(masked)
 
 
 def _of_training(request, enter):
@@ -380,22 +361,3 @@ def _weights(session, lacking):
 
 def _layer(name, shape, parameters):
     return {"name": name, "shape": [int(extent) for extent in shape], "parameters": int(parameters)}
-
-
-def tensor(array):
-    """Return a small description of a tensor, its Euclidean norm and its values or a sketch of them.
-
-    A tensor of more than `BUCKETS` values has a sketch. It adds every value, with a random sign, to a random bucket
-    (Charikar, Chen and Farach-Colton 2002). The norm of the difference of two sketches estimates the norm of the
-    difference of the tensors. Numbers are rounded to nine digits.
-    """
-    import numpy
-
-    values = numpy.asarray(array, numpy.float64).ravel()
-    norm = float(numpy.sqrt(numpy.sum(values * values)))
-    if values.size > BUCKETS:
-        random = numpy.random.RandomState(SKETCH_SEED)
-        buckets = (random.random_sample(values.size) * BUCKETS).astype(int)
-        signs = numpy.where(random.random_sample(values.size) < 0.5, -1.0, 1.0)
-        values = numpy.bincount(buckets, signs * values, BUCKETS)
-    return {"norm": float("%.9g" % norm), "sketch": [float("%.9g" % value) for value in values]}

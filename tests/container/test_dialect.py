@@ -43,11 +43,13 @@ def of_frameworks(path: Path) -> set[str]:
     builders = [file for file in FILES if file.parent.name == "frameworks" and file.stem != "__init__"]
     if path in builders:
         return own(path.stem)
-    if path.parent.parent.name == "native":  # a folder for the builders whose names begin with its own
-        return set().union(*(own(file.stem) for file in builders if file.stem.startswith(path.parent.name)))
+    is_native = "native" in {path.parent.name, path.parent.parent.name}
+    of_folder = [file.stem for file in builders if file.stem.startswith(path.parent.name)]
+    if is_native and of_folder:  # a folder for the builders whose names begin with its own
+        return set().union(*map(own, of_folder))
     if path.parent.name == "exporters":
         return own(path.stem) | beside(path.stem)
-    if path.parent.name not in {"native", "loaders", "operators", "parallel"}:
+    if not is_native and path.parent.name not in {"loaders", "operators", "parallel"}:
         return set()
     naming = [file.stem for file in builders if path.stem in file.read_text(encoding="utf-8")]
     return set().union(*map(own, naming or [path.stem]))

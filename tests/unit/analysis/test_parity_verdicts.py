@@ -306,7 +306,7 @@ BOXES = tensor(1e6, -2e6)
     ("scores", "expected"),
     [(1.0, WorkParity.SAME), (1.0002, WorkParity.NOT_COMPARABLE), (2.0, WorkParity.NOT_COMPARABLE)],
 )
-def test_each_output_of_a_network_is_compared_by_its_own_size(scores: float, expected: WorkParity) -> None:
+def test_outputs_are_compared_by_their_own_size(scores: float, expected: WorkParity) -> None:
     """Scores beside boxes in pixels are a millionth of them, and count as much."""
     one = network_answer(ONNX_RUNTIME, boxes=BOXES, scores=tensor(1.0, 0.5))
     other = network_answer(OPENVINO, boxes=BOXES, scores=tensor(scores, 0.5 * scores))
@@ -319,7 +319,7 @@ def test_each_output_of_a_network_is_compared_by_its_own_size(scores: float, exp
 
 @pytest.mark.parametrize("arithmetic", ["float16", "int8"])
 @pytest.mark.parametrize(("apart", "expected"), [(0.05, WorkParity.SAME), (0.2, WorkParity.NOT_COMPARABLE)])
-def test_a_file_that_computes_in_less_has_the_wide_bars(arithmetic: str, apart: float, expected: WorkParity) -> None:
+def test_a_reduced_file_has_wide_bars(arithmetic: str, apart: float, expected: WorkParity) -> None:
     one = network_answer(ONNX_RUNTIME, arithmetic, scores=tensor(1.0, 0.5))
     other = network_answer(OPENVINO, arithmetic, scores=tensor(1.0 + apart, 0.5 * (1 + apart)))
 

@@ -183,7 +183,7 @@ def test_a_host_survives_new_names_and_programs(changes: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(("online", "confined"), [(4, ()), (8, (0, 1, 2, 3))])
-def test_a_process_that_may_use_some_cpus_gives_its_containers_no_others(
+def test_containers_keep_to_the_cpus_of_the_program(
     monkeypatch: pytest.MonkeyPatch, online: int, confined: tuple[int, ...]
 ) -> None:
     """An engine starts them beside this process, so that a system without `cpus` would take every CPU of the host."""

@@ -350,7 +350,7 @@ def test_what_is_left_is_told() -> None:
 
 
 @pytest.mark.parametrize("share", [0.55, 0.8, 0.97])
-def test_a_tensor_of_mostly_one_value_is_not_taken_for_what_is_left(share: float) -> None:
+def test_mostly_one_value_is_equal_by_chance(share: float) -> None:
     """Scales of a norm may be mostly 1, and zero points mostly 128: by chance most of them are so again."""
     model = exported.image_network()
     values = np.random.default_rng(1).normal(1, 0.1, (8, 3, 3, 3)).astype("float32")
