@@ -73,6 +73,53 @@ def text_network() -> onnx.ModelProto:
     return model_of(graph)
 
 
+def half_network() -> onnx.ModelProto:
+    """A dense layer in float16."""
+    return _product(TensorProto.FLOAT16, _values(16, 10).astype("float16"))
+
+
+def quantised_network() -> onnx.ModelProto:
+    """A dense layer over inputs that are quantised to 8 bits."""
+    model = _product(TensorProto.FLOAT, _values(16, 10))
+    model.graph.initializer.append(numpy_helper.from_array(np.array(0.02, "float32"), "scale"))
+    model.graph.initializer.append(numpy_helper.from_array(np.array(128, "uint8"), "zero"))
+    model.graph.node[0].input[0] = "rough"
+    model.graph.node.insert(0, helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["whole"]))
+    model.graph.node.insert(1, helper.make_node("DequantizeLinear", ["whole", "scale", "zero"], ["rough"]))
+    return model
+
+
+def boxes_network() -> onnx.ModelProto:
+    """Boxes in large units beside scores, of which those below 0 are masked by −∞."""
+    model = _product(TensorProto.FLOAT, _values(16, 10))
+    numbers = {"unit": 1e6, "none": -np.inf, "zero": 0}
+    held = [numpy_helper.from_array(np.array(each, "float32"), name) for name, each in numbers.items()]
+    model.graph.initializer.extend(held)
+    model.graph.node.extend(
+        [
+            helper.make_node("Mul", ["y", "unit"], ["boxes"]),
+            helper.make_node("Less", ["y", "zero"], ["low"]),
+            helper.make_node("Where", ["low", "none", "y"], ["scores"]),
+        ]
+    )
+    del model.graph.output[:]
+    model.graph.output.extend(
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 10]) for name in ("boxes", "scores")
+    )
+    return model
+
+
+def _product(kind: int, weight: Any) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "weight"], ["y"])],
+        "acme product",
+        [helper.make_tensor_value_info("x", kind, ["batch", weight.shape[0]])],
+        [helper.make_tensor_value_info("y", kind, ["batch", weight.shape[1]])],
+        [numpy_helper.from_array(weight, "weight")],
+    )
+    return model_of(graph)
+
+
 def masked_words() -> onnx.ModelProto:
     """The same network with the names of the pages: an axis `sequence`, and an input `attention_mask`."""
     model = text_network()

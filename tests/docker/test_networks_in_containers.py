@@ -84,6 +84,29 @@ def test_a_resumed_run_refuses_another_file(
     assert "words.onnx: is not what it was when the run began" in ended.stderr
 
 
+def test_engines_agree_on_reduced_and_masked_outputs(base_image: str, tmp_path: Path) -> None:
+    """A file in less than float32 has the wide bar, and masked places stand beside the scores."""
+    kinds = {"half": exported.half_network, "eight": exported.quantised_network, "boxes": exported.boxes_network}
+    for name, network in kinds.items():
+        exported.saved(network(), tmp_path / f"{name}.onnx")
+    models = ", ".join(f"{{name: {name}, file: {name}.onnx}}" for name in kinds)
+    rest = "modes: [infer]\nrepeats: 1\nsystems: {cpu: {cpus: 1}}\n"
+    (tmp_path / "matrix.yaml").write_text(f"version: 1\nframeworks: [{BOTH}]\nmodels: [{models}]\n{rest}")
+
+    ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--quick", "--json", *ONCE)
+
+    assert ended.returncode == 0, ended.stderr
+    pairs = [group["parity"][0][1] for group in data_of(ended.stdout)["groups"]]
+    assert [pair["work"] for pair in pairs] == ["same work"] * 3
+    assert [pair["note"] for pair in pairs] == [
+        "both in float16: held to the wide bars of reduced precision",
+        "both in int8: held to the wide bars of reduced precision",
+        "",
+    ]
+    answers = [json.loads(path.read_text()) for path in tmp_path.glob("results/*/parity/*/boxes-*/result.json")]
+    assert [sorted(answer["outputs"]) for answer in answers] == [["boxes", "scores", "scores (masked places)"]] * 2
+
+
 @pytest.mark.slow
 def test_two_engines_run_a_network_on_the_far_side(
     engine: docker.DockerClient, far: FarSide, base_image: str, tmp_path: Path
