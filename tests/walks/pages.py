@@ -96,7 +96,9 @@ WALKS: Mapping[str, Walk] = {
     ),
     "docs/report.md": Walk(s.several(HOSTS, TWO), further=QUIET, instead={" RUN": " 20260201T030405Z-0000"}),
     "docs/report/until-decided.md": Walk(TWO, further=QUIET),
-    "docs/serving/anonymise.md": Walk(s.networks, exits={"anonymise": JUDGED}),
+    "docs/serving/anonymise.md": Walk(
+        s.networks, exits={"anonymise": JUDGED}, further=(("anonymise", "--repeats", "2"),)
+    ),
     "docs/study-files.md": Walk(
         s.study("studies/small.yaml"), further=QUIET,
         instead={"sktelecom-2018": "small", "results/one results/two -o FILE": f"{' '.join(KEPT)} -o page.md"},
