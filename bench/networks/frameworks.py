@@ -104,11 +104,8 @@ FRAMEWORKS = {
 FRAMEWORKS |= {name: FRAMEWORKS[name.partition("-")[0]] for name in ATTENDING}
 BARS = dict.fromkeys(("mxnet-0.11.0", "mxnet-1.1.0", "torch-1.3.0", "tensorflow-2.1.0", *WORKS), NARROW_BAR)
 """Bars of the rows that do not have `BAR`."""
-ALONE = ("mxnet", "tensorflow", "torch", "jax", "keras-mxnet", "tensorflow-encoder")
-"""Rows whose sides run one after the other.
-
-Alone, both sides of TensorFlow's encoder are as fast as each other, but ours loses less of a CPU that it shares.
-"""
+ALONE = ("mxnet", "tensorflow", "torch", "jax", "keras-mxnet")
+"""Rows whose sides run one after the other."""
 ONE_CPU = System("cpu", cpus=1, memory_bytes=SYSTEM.memory_bytes)
 """System of the rows whose sides share a CPU."""
 LATEST_S = 1.0
